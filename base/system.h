@@ -1,4 +1,4 @@
-// Reads what the operating system knows about this process and this machine.
+// Reads what the operating system knows about this process and this machine, and gives memory back to it.
 #pragma once
 #include <cstddef>
 #include <filesystem>

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes a large report for measurements of time and memory. It repeats the experiments of a report.
 
-The copies have other seeds, so that each task and encoding has more of them, or other names of their encodings.
+If the output is a run directory, it writes a result for each experiment that the run lists. Otherwise the copies have other
+seeds, so that each task and encoding has more of them, or other names of their encodings.
 
 Examples:
     scripts/make_large_report.py results/data/reference/report.json large.json --copies 20 --repeat encodings
@@ -82,6 +83,9 @@ def main() -> None:
     report = json.loads(options.report.read_text(encoding="utf-8"))
     experiments = report.pop("experiments")
     if options.output.is_dir():
+        names = ["copies", "repeat", "vary"]
+        if any(getattr(options, name) != parser.get_default(name) for name in names):
+            parser.error("a run directory excludes --copies, --repeat and --vary")
         print(f"{options.output}: {finish_run(options.output, experiments)} experiments")
         return
     report |= {"experiments": [], "summary": [], "ranking": [], "timing": {}}  # summary and ranking are not read

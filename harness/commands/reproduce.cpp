@@ -143,10 +143,12 @@ int reproduce(const ReproduceRequest& request) {
   }
   AllEvidence evidence = collect_evidence(plan, directory);
   for (const fs::path& other : request.with) evidence.merge(collect_evidence(plan, other));
-  if (request.finished) keep_finished(plan, evidence);
-  if (plan.claims.empty()) {
-    throw InputError(
-        fmt::format("{} has no claim whose runs are all finished; --dry-run lists the runs", directory.string()));
+  if (request.finished) {
+    keep_finished(plan, evidence);
+    if (plan.claims.empty()) {
+      throw InputError(fmt::format("{} has no claim whose runs are all finished; --dry-run lists the runs",
+                                   directory.string()));
+    }
   }
   const std::vector<ClaimResult> results = judge_claims(plan.claims, evidence, kAlpha);
   const std::string json =

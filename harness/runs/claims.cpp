@@ -159,11 +159,11 @@ AllEvidence collect_evidence(const ClaimPlan& plan, const std::filesystem::path&
 void keep_finished(ClaimPlan& plan, AllEvidence& evidence) {
   std::set<std::string> runs, keys;
   std::erase_if(plan.claims, [&](Claim& claim) {
-    std::map<std::string, std::string> key_runs;
-    for (const ClaimCell* cell : cells(claim)) key_runs[evidence_key(*cell, claim.metric)] = cell->run;
-    const auto is_missing = [&](const auto& item) { return !evidence.contains(item.first); };
-    if (!claim.comparable || std::any_of(key_runs.begin(), key_runs.end(), is_missing)) return true;
-    for (const auto& [key, run] : key_runs) keys.insert(key), runs.insert(run);
+    const std::vector<ClaimCell*> all = cells(claim);
+    const auto key = [&](const ClaimCell* cell) { return evidence_key(*cell, claim.metric); };
+    const auto has_evidence = [&](const ClaimCell* cell) { return evidence.contains(key(cell)); };
+    if (!claim.comparable || !std::all_of(all.begin(), all.end(), has_evidence)) return true;
+    for (const ClaimCell* cell : all) keys.insert(key(cell)), runs.insert(cell->run);
     return false;
   });
   std::erase_if(plan.runs, [&](const ClaimRun& run) { return !runs.contains(run.name); });

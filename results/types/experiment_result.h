@@ -1,5 +1,6 @@
 // Defines the result of one finished experiment. The harness sets the values, and the report stores them.
 #pragma once
+#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <limits>
@@ -73,7 +74,7 @@ class MaybeNumber {
   MaybeNumber(std::nullopt_t) {}
   MaybeNumber(std::optional<double> number) : number_(number.value_or(kMissing)) {}
 
-  explicit operator bool() const { return number_ == number_; }
+  explicit operator bool() const { return !std::isnan(number_); }
   double operator*() const { return number_; }
   double value_or(double other) const { return *this ? number_ : other; }
   operator std::optional<double>() const { return *this ? std::optional(number_) : std::nullopt; }

@@ -37,7 +37,8 @@ const std::vector<std::string> kInductionClaims{"rope-induction-over-absolute", 
                                                 "xpos-induction-four"};
 
 /// Judges `plan` by the reports in `directory` again, and compares the result with the verdicts there.
-void check_kept_verdicts(ClaimSize size, const std::filesystem::path& directory) {
+/// Returns the plan of the judged claims.
+ClaimPlan check_kept_verdicts(ClaimSize size, const std::filesystem::path& directory) {
   ClaimPlan plan = plan_claims({}, size);
   AllEvidence evidence = collect_evidence(plan, directory);
   if (size == ClaimSize::full) keep_finished(plan, evidence);
@@ -48,6 +49,7 @@ void check_kept_verdicts(ClaimSize size, const std::filesystem::path& directory)
     INFO(key);
     CHECK(of_run.values.size() >= kClaimSeeds);
   }
+  return plan;
 }
 
 }  // namespace
@@ -249,10 +251,7 @@ TEST_CASE("the stored verdicts follow from the stored runs, which have five seed
 }
 
 TEST_CASE("the stored verdicts of full-size runs follow from these, and every stored run belongs to one") {
-  check_kept_verdicts(ClaimSize::full, kKeptFull);
-  ClaimPlan plan = plan_claims({}, ClaimSize::full);
-  AllEvidence evidence = collect_evidence(plan, kKeptFull);
-  keep_finished(plan, evidence);
+  const ClaimPlan plan = check_kept_verdicts(ClaimSize::full, kKeptFull);
   std::set<std::string> needed, stored;
   for (const ClaimRun& run : plan.runs) needed.insert(run.name);
   for (const auto& entry : std::filesystem::directory_iterator(kKeptFull))
