@@ -263,6 +263,17 @@ TEST_CASE("sorting of numbers sorts them, digit by digit") {
   }
 }
 
+TEST_CASE("sorting with distinct items has each item once") {
+  for (int n = 0; n < 50; ++n) {
+    const std::vector<int> question = draw("sorting:symbols=8,distinct=true", 8, n).question;
+    CHECK(std::set<int>(question.begin(), question.end()) == std::set<int>{0, 1, 2, 3, 4, 5, 6, 7});
+    const std::vector<int> items = numbers(draw("sorting:form=multi,distinct=true", 12, n).question);
+    CHECK(std::set<int>(items.begin(), items.end()).size() == 12);
+    CHECK(*std::min_element(items.begin(), items.end()) >= 10);
+    CHECK(*std::max_element(items.begin(), items.end()) <= 9999);
+  }
+}
+
 TEST_CASE("lego with shuffled clauses keeps its answer, and queries the second half of the chain") {
   for (int n = 0; n < 100; ++n) {
     const Drawn drawn = draw("lego:answer=one,shuffled=true", 7, n);

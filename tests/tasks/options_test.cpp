@@ -42,6 +42,11 @@ TEST_CASE("options that contradict each other are refused with a message that sa
       {"mqmtar:alphabet=2", "task 'mqmtar': alphabet 2 has too few words for 8 pairs; raise it or lower length"},
       {"unique_copy:length=61",
        "task 'unique_copy': length 61 needs as many symbols, not 60; raise symbols or lower length"},
+      {"sorting:length=1..21,distinct=true",
+       "task 'sorting': length 21 with distinct=true needs as many different items, not 20; lower length or raise "
+       "symbols"},
+      {"sorting:form=multi,length=9991,distinct=true",
+       "task 'sorting': length 9991 with distinct=true needs as many different items, not 9990; lower length"},
       {"forgetting_mqar:updates=5", "task 'forgetting_mqar': updates 5 is more than pairs 4; lower it"},
       {"forgetting_mqar:length=18",
        "task 'forgetting_mqar': pairs 4 and updates 2 need a length of 20 at least, not 18; raise length"},
