@@ -11,8 +11,8 @@ namespace posbench {
 /// starts, and the exception is rethrown here.
 ///
 /// If the machine cannot start that many threads, fewer do the work. A call that throws std::bad_alloc while others run is
-/// repeated later, with one thread less; it fails only if it runs out of memory while no other call runs. Then
-/// `on_jobs_reduced` is called, by one thread at a time, with the number of remaining threads.
+/// repeated later, with one thread less. Each time the number of threads falls, `on_jobs_reduced` is called, by one
+/// thread at a time, with the number of remaining threads. A call fails if it runs out of memory while no other runs.
 void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
                   const std::function<void(int threads)>& on_jobs_reduced = {});
 

@@ -30,12 +30,6 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string lower(std::string_view text) {
-  std::string result;
-  for (const unsigned char c : text) result += static_cast<char>(std::tolower(c));
-  return result;
-}
-
 /// Returns true if `typed` is `name` with its last part, such as "learning_rate", replaced by the initials of its
 /// words.
 bool has_initials(std::string_view name, std::string_view typed) {
@@ -59,18 +53,25 @@ bool parse_whole(std::string_view text, T& value) {
 
 }  // namespace
 
+std::string lower_case(std::string_view text) {
+  std::string result;
+  for (const unsigned char c : text) result += static_cast<char>(std::tolower(c));
+  return result;
+}
+
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known) {
   constexpr size_t kMaxTyped = 100;  // characters; a longer text is no misspelled name
   if (given.size() > kMaxTyped) return "";
   constexpr size_t kBeginning = 3;  // characters that identify a name, such as "--enc" without the dashes
-  const std::string typed = lower(given);
+  const std::string typed = lower_case(given);
   const bool is_long =
       typed.find_last_not_of('-') - std::min(typed.find_first_not_of('-'), typed.size()) + 1 >= kBeginning;
   const std::string* nearest = nullptr;
   size_t distance = std::max<size_t>(2, given.size() / 3) + 1;
   for (const std::string& name : known) {
-    const bool is_beginning = is_long && lower(name).starts_with(typed);
-    const size_t d = is_beginning || has_initials(lower(name), typed) ? 0 : edit_distance(typed, lower(name));
+    const bool is_beginning = is_long && lower_case(name).starts_with(typed);
+    const size_t d =
+        is_beginning || has_initials(lower_case(name), typed) ? 0 : edit_distance(typed, lower_case(name));
     if (d < distance) nearest = &name, distance = d;
   }
   return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";

@@ -6,6 +6,9 @@
 
 namespace posbench {
 
+/// Returns the text with its ASCII letters in lower case.
+std::string lower_case(std::string_view text);
+
 /// Returns "; did you mean 'rope'?", or empty text if no known name is near.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
 

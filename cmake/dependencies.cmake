@@ -1,5 +1,5 @@
-# The libraries: from the system by find_package, and with POSBENCH_FETCH those that it does not have from pinned sources, which
-# CMake downloads and holds to their SHA-256. The sources are Debian's copies of the releases; FETCHCONTENT_SOURCE_DIR_NAME
+# Finds the libraries on the system. With POSBENCH_FETCH CMake downloads the missing ones from pinned sources and checks their
+# SHA-256. The sources are Debian's copies of the releases; FETCHCONTENT_SOURCE_DIR_NAME
 # takes an unpacked one instead, for machines without a network.
 include(FetchContent)
 if(POLICY CMP0167)
@@ -7,7 +7,7 @@ if(POLICY CMP0167)
 endif()
 set(debian https://deb.debian.org/debian/pool/main)
 
-# posbench_find(PACKAGE [arguments of find_package...]): required, but where POSBENCH_FETCH may stand in.
+# posbench_find(PACKAGE [arguments of find_package...]) fails without the package, unless POSBENCH_FETCH downloads it.
 macro(posbench_find package)
   if(POSBENCH_FETCH)
     find_package(${package} ${ARGN} QUIET)

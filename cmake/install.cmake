@@ -26,7 +26,7 @@ install(PROGRAMS scripts/slurm.sh DESTINATION ${share})
 install(FILES README.md LICENSE CITATION.cff CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 
-# Completions and the manual page are what the program says of itself.
+# The program prints its completions and its manual page.
 set(written ${PROJECT_BINARY_DIR}/share)
 file(MAKE_DIRECTORY ${written})
 add_custom_command(OUTPUT ${written}/posbench.bash ${written}/_posbench ${written}/posbench.fish ${written}/posbench.1

@@ -1,10 +1,11 @@
-# The licence notices of what is linked into the program or embedded in its pages, for `posbench --licenses`: read from the
-# system's copyright files or the downloaded sources, and otherwise named with their licence and home.
+# Collects the license notices of libraries that are linked into the program or embedded in its pages, for `posbench
+# --licenses`. They are read from the system's copyright files or the downloaded sources. Without a file, the name of the
+# license and the address of the library are printed.
 set(POSBENCH_NOTICES "")
 
-# notice(NAME VERSION LICENCE HOME FILE...): the first file that exists is the notice.
-function(notice name version licence home)
-  set(text "No copyright file was found when this program was built; the licence stands at ${home}\n")
+# notice(NAME VERSION LICENSE HOME FILE...): the first file that exists is the notice.
+function(notice name version license home)
+  set(text "No copyright file was found when this program was built; the license is at ${home}\n")
   foreach(file IN LISTS ARGN)
     if(EXISTS ${file})
       file(READ ${file} text)
@@ -13,7 +14,7 @@ function(notice name version licence home)
     endif()
   endforeach()
   string(STRIP "${name} ${version}" title)
-  set(text "\n==== ${title} (${licence}) ====\n${home}\n\n${text}")
+  set(text "\n==== ${title} (${license}) ====\n${home}\n\n${text}")
   set(literals "")
   string(LENGTH "${text}" rest)
   while(rest GREATER 0)  # compilers may refuse longer string literals; a piece ends with a line
@@ -40,7 +41,7 @@ notice("{fmt}" "${fmt_VERSION}" MIT https://fmt.dev ${doc}/libfmt-dev/copyright 
 notice(simdjson "${simdjson_VERSION}" "Apache-2.0 or MIT" https://simdjson.org ${doc}/libsimdjson-dev/copyright
        ${simdjson}/LICENSE)
 notice(zlib "${ZLIB_VERSION_STRING}" Zlib https://zlib.net ${doc}/zlib1g-dev/copyright ${zlib}/LICENSE)
-# Debian's copyright file of Boost has two megabytes; all of the headers that are used here are under this one licence.
+# Debian's copyright file of Boost has two megabytes; all of the headers that are used here are under this one license.
 notice("Boost (headers)" "${Boost_VERSION}" BSL-1.0 https://www.boost.org ${CMAKE_CURRENT_LIST_DIR}/BSL-1.0.txt)
 notice("Vega and D3, in report.html" "" "BSD-3-Clause, ISC" https://vega.github.io ${vega_copyright})
 if(POSBENCH_RUNTIME_LICENSE)

@@ -1,6 +1,6 @@
 # posbench_add_plugin(mine mine.cpp [more.cpp...]) builds libmine.so, a plug-in for `posbench --plugin`: the sources of encodings
-# and tasks, compiled once as float, which trains, and once as double, which `posbench check` differentiates. What they use of
-# posbench they find in the program that loads them.
+# and tasks, compiled once as float, which trains, and once as double, which `posbench check` differentiates. The program that
+# loads them provides the functions of posbench.
 function(posbench_add_plugin name)
   if(NOT ARGN)
     message(FATAL_ERROR "posbench_add_plugin(${name}): expected one source or more behind the name")

@@ -1,11 +1,12 @@
 #include "encodings/aliases.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/text.h"
 
 namespace posbench {
 namespace {
@@ -23,8 +24,7 @@ RegisterAliases::RegisterAliases(const std::string& encoding, const std::vector<
 }
 
 std::vector<std::string> encodings_called(std::string_view alias) {
-  std::string lower(alias);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lower_case(alias);
   std::vector<std::string> found;
   for (const auto& [encoding, names] : aliases()) {
     if (std::ranges::find(names, lower) != names.end()) found.push_back(encoding);

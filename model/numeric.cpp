@@ -111,8 +111,4 @@ void add_column_sums(const In& x, Out sums) {
   kernels().add_column_sums({x.data(), x.rows(), x.cols(), x.outerStride()}, sums.data());
 }
 
-void add_row_sums(const In& x, Out sums) {
-  for (Index i = 0; i < x.rows(); ++i) sums(i, 0) += kernels().sum(x.row(i).data(), x.cols());
-}
-
 }  // namespace posbench

@@ -21,7 +21,5 @@ Real sum(const In& x);
 Real dot(const In& a, const In& b);
 /// sums (1, columns) += the sum of all rows of x.
 void add_column_sums(const In& x, Out sums);
-/// sums (rows, 1) += the sum of all columns of x.
-void add_row_sums(const In& x, Out sums);
 
 }  // namespace posbench

@@ -2,7 +2,7 @@
 """Saves plots of a page as SVG files for a README or slides. Headless Chromium draws them.
 
     posbench report results/data/reference/report.json -o page.html
-    scripts/picture.py page.html "sequence" -o results/data/reference/sequence.svg
+    scripts/picture.py page.html "effective length" -o results/data/reference/effective_length.svg
 
 Takes the first plot whose title has the given words in it; without -o it lists all titles.
 """

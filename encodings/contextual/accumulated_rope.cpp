@@ -27,7 +27,7 @@ const EncodingInfo kInfo{
     .notes =
         "Only the abstract of the paper could be read. The rotations of queries, keys and values are those of "
         "the repository (commit d0702b7). The rest differs from it: there the angles of a token are a learned "
-        "row for its id, or n t for pair n at position t, pairs are neighbouring components, there is one head, "
+        "row for its id, or n t for pair n at position t, pairs are neighboring components, there is one head, "
         "and the attention log(1 + e^score) is not normalized. Both forms of the angle here, a linear map of "
         "the token's vector and its bounded form, are those of a later version, which could not be read again. "
         "The repository sums from the end of the sequence, which gives the same differences. W and c of each "

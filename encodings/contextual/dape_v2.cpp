@@ -1,4 +1,4 @@
-// DAPE v2: DAPE with a network that also sees the two neighbouring keys, by two convolutions along the keys.
+// DAPE v2: DAPE with a network that also sees the two neighboring keys, by two convolutions along the keys.
 #include "encodings/parts/dape_network.h"
 #include "encodings/registry.h"
 

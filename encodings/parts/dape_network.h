@@ -12,7 +12,7 @@ namespace posbench {
 
 enum class Combine { concatenate, add, multiply };
 
-/// score_h(i, j) = A_h + B_h + f_h(all heads' A and B at this pair, or at it and its neighbours along the keys)
+/// score_h(i, j) = A_h + B_h + f_h(all heads' A and B at this pair, or at it and its neighbors along the keys)
 ///
 /// A: q k^T / sqrt(D), or the scores of a rotary base. B: the biases of the base, if it has any. f: a linear
 /// map from `channels` to `hidden`, LeakyReLU, a linear map to H. Each map is a convolution along the keys

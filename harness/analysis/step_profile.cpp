@@ -11,7 +11,7 @@
 namespace posbench {
 namespace {
 
-/// The kernels that a profile tells from other work.
+/// The kernels that a profile counts separately.
 enum class KernelKind : unsigned char { none, product, softmax, norm, activation };
 
 thread_local constinit std::atomic<KernelKind> current_kernel{KernelKind::none};

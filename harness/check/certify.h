@@ -1,4 +1,4 @@
-// The certificates of encodings: the interface of the double-precision part of the program.
+// Declares the checks of encodings that run in double precision.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>

@@ -1,5 +1,4 @@
-// The reference vectors of an encoding: all values of one attention layer, computed by the double-precision part of
-// the program.
+// Computes the reference vectors of an encoding, all values of one attention layer, in double precision.
 #pragma once
 #include <cstdint>
 #include <string>

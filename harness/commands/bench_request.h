@@ -1,4 +1,4 @@
-// The options of `posbench bench`, and what all its measurements share: sizes, encodings and output.
+// Declares the options of `posbench bench`, and the sizes, encodings and output that all its measurements share.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <optional>

@@ -1,4 +1,4 @@
-// The output of `posbench inspect --over N`.
+// Writes the output of `posbench inspect --over N`.
 #pragma once
 #include <string>
 

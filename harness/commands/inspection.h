@@ -1,4 +1,4 @@
-// The content of the output of `posbench inspect` for one example, and its page.
+// Computes the output of `posbench inspect` for one example, and its page.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>

@@ -195,7 +195,7 @@ void watch(const ReportRequest& request) {
       std::fflush(stdout);
       if (first) write_path(request.output.file);
       if (finished) return;
-      if (first && !is_quiet()) write_message("posbench: waiting for further experiments; Ctrl-C stops waiting\n");
+      if (first) write_note("posbench: waiting for further experiments; Ctrl-C stops waiting");
     }
     std::this_thread::sleep_for(std::chrono::seconds(1));
   }

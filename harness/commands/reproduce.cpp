@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/run.h"
+#include "harness/commands/run_config.h"
 #include "harness/config/embedded_data.h"
 #include "harness/console/help.h"
 #include "harness/console/lines.h"
@@ -98,9 +98,7 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     const fs::path path = directory / plan.runs[i].name;
     if (!request.shard.has(i) || !find_report(path).empty()) continue;
-    if (!is_quiet()) {
-      write_message(fmt::format("run {} of {}: {}\n", i + 1, plan.runs.size(), plan.runs[i].name));
-    }
+    write_note(fmt::format("run {} of {}: {}", i + 1, plan.runs.size(), plan.runs[i].name));
     RunRequest run_request;
     run_request.jobs = request.jobs;
     run_request.directory = path;

@@ -1,366 +1,315 @@
-#include "harness/commands/run.h"
-
-#include <fmt/chrono.h>
+// `posbench run`: the training and test of encodings on tasks.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <cctype>
-#include <csignal>
-#include <cstring>
-#include <ctime>
 #include <filesystem>
-#include <mutex>
-#include <new>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
-#include <stdexcept>
-#include <stop_token>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "base/parallel_for.h"
+#include "base/error.h"
 #include "base/printable.h"
-#include "harness/console/lines.h"
-#include "harness/console/live_table.h"
+#include "base/spec.h"
+#include "encodings/aliases.h"
+#include "encodings/registry.h"
+#include "harness/commands/commands.h"
+#include "harness/commands/run_config.h"
+#include "harness/config/names.h"
+#include "harness/config/user_files.h"
+#include "harness/console/help.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
-#include "harness/console/progress.h"
-#include "harness/console/status_line.h"
-#include "harness/console/summary.h"
-#include "harness/console/terminal.h"
-#include "harness/exchange/saved_model.h"
-#include "harness/runs/checkpoint.h"
-#include "harness/runs/live_page.h"
+#include "harness/exchange/plugins.h"
 #include "harness/runs/loss_trace.h"
-#include "harness/runs/plan.h"
-#include "harness/runs/provenance.h"
-#include "harness/runs/run_directory.h"
+#include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
+#include "results/types/experiment_result.h"
 
 namespace posbench {
 namespace {
 
-std::stop_source interruption;  // by a signal, or by an experiment that failed, with --fail-fast
-std::atomic<bool> failed_fast{false};
+struct Request : RunRequest {
+  ConfigRequest config;
+  bool resume = false, force = false, verbose = false;
+  bool keep_going = false;  // skip incompatible tasks and encodings
+  bool list_only = false, show_config = false;
+};
 
-/// The first signal stops the run after its current step or test sequence. A second signal ends the program at
-/// once. No code registers a callback for the stop, so that requesting it only sets an atomic flag.
-void on_signal(int signal) {
-  if (!interruption.request_stop()) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
-}
+/// The tasks or the encodings of a run. One that only a pattern of the command line selects may be left out.
+struct SelectedSpecs {
+  std::vector<std::string>& specs;
+  std::string list;                // of the command line
+  std::vector<std::string> named;  // without a pattern
 
-/// Quotes a word for a shell.
-std::string quoted(const std::string& word) {
-  const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("_./:=,+-@%", c) != nullptr; };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string text = "'";
-  if (to_printable(word) == word) {
-    for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-    return text + "'";
-  }
-  for (const unsigned char c : word)
-    text += plain(c) ? std::string(1, static_cast<char>(c)) : fmt::format("\\x{:02x}", c);
-  return "$" + text + "'";
-}
+  SelectedSpecs(std::vector<std::string>& of_config, const std::optional<std::string>& of_user, const char* kind)
+      : specs(of_config), list(of_user.value_or("")), named(of_user ? named_specs(*of_user, kind) : of_config) {}
 
-/// Returns the numbers of stored experiments and of checkpoints, and the command that continues the run.
-std::string how_to_resume(const RunRequest& request, const RunDirectory& directory, size_t experiments) {
-  std::vector<std::string> words;
-  for (const std::string& word : request.command) {
-    if (word != "--force" && word != "--resume") words.push_back(quoted(word));
+  bool is_named(const std::string& spec) const { return std::ranges::find(named, spec) != named.end(); }
+  bool has_patterns() const {
+    return !std::ranges::all_of(specs, [&](const auto& s) { return is_named(s); });
   }
-  if (!request.directory) words.insert(words.end(), {"-o", quoted(directory.path().string())});
-  std::string stored;
-  try {
-    directory.check_in_place();
-    const size_t checkpoints = directory.count_checkpoints();
-    stored = fmt::format(
-        "{} of {} experiments are stored{}. To continue:", directory.finished().size(), experiments,
-        checkpoints > 0
-            ? fmt::format(", and {} more {} a checkpoint", checkpoints, checkpoints == 1 ? "has" : "have")
-            : "");
-  } catch (const FileError&) {
-    stored = "the run directory no longer exists. To start again, or to continue when it is back:";
-  }
-  if (request.needs_resume_flag) words.push_back("--resume");
-  return fmt::format("{}\n  {}\n", stored, fmt::join(words, " "));
-}
+};
 
-/// Returns a new folder that is named after the time, also if another run has started in this second.
-std::filesystem::path default_directory() {
-  const std::string name = fmt::format("runs/{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
-  std::filesystem::path path = name;
-  for (int n = 2; std::filesystem::exists(path); ++n) path = fmt::format("{}-{}", name, n);
-  return path;
-}
-
-/// Returns the number of results of the experiment that the run does not have yet.
-size_t count_missing(const Experiment& e, const RunDirectory& directory) {
-  const std::vector<ExperimentId> ids = e.ids();
-  return static_cast<size_t>(std::count_if(
-      ids.begin(), ids.end(), [&](const ExperimentId& id) { return !directory.finished().contains(id); }));
-}
-
-/// Stores the results, checkpoints and models of a run in its directory.
-class RunObserver final : public ExperimentObserver {
- public:
-  /// The references must outlive the object. `live` and `table` may be null.
-  RunObserver(const RunRequest& request, RunDirectory& directory, Progress& progress, LivePage* live,
-              LiveTable* table, size_t jobs)
-      : request_(request), directory_(directory), progress_(progress), live_(live), table_(table), jobs_(jobs) {
-    checkpoint_seconds = request.checkpoint_every;
-    for (const auto& [id, finished] : directory.finished()) finished_before_.insert(id);
-  }
-
-  double on_start(const Experiment& e, const Model& model, LearningRateSweep& sweep) override {
-    const double seconds = resume(e, model, sweep);
-    if (const std::filesystem::path losses = losses_path(e); !losses.empty()) start_trace(losses, sweep);
-    return seconds;
-  }
-  void on_step(const Experiment& e, const LearningRateSweep& sweep) override {
-    if (const std::filesystem::path losses = losses_path(e); !losses.empty()) add_to_trace(losses, sweep);
-    const TrainingState& state = sweep.state;
-    if (state.curve.empty() || state.curve.back().step != state.step) return;
-    const bool has_rates = e.training().learning_rates.size() > 1;
-    progress_.validated(e.id(), has_rates ? std::optional(state.learning_rate) : std::nullopt, state.curve.back());
-  }
-  void on_checkpoint(const Experiment& e, const Model& model, const LearningRateSweep& sweep,
-                     double seconds) override {
-    directory_.check_in_place();
-    write_checkpoint(checkpoint_path(directory_.path(), e.id()), e, model, sweep, seconds, losses_path(e));
-  }
-  void on_progress(double cost) override { progress_.advance(cost); }
-  void on_trained(const Experiment& e, const Model& model, const Parameters& parameters) override {
-    if (!request_.save_models) return;
-    directory_.check_in_place();
-    save_model(model_path(directory_.path(), e.id()), e, model, parameters);
-  }
-  void on_finished(const std::vector<ExperimentResult>& results, double seconds_of_all) override {
-    const std::lock_guard lock(mutex_);
-    for (const ExperimentResult& result : results) {
-      // A process may have ended between an experiment and its extensions.
-      if (directory_.finished().contains(result.id)) continue;
-      const double seconds = result.extended ? 0 : seconds_of_all;
-      directory_.append(result, seconds);
-      if (result.extended) {
-        for (const CurvePoint& point : result.learning_curve) progress_.validated(result.id, std::nullopt, point);
-      }
-      progress_.finished(result, seconds);
-      if (live_ != nullptr) live_->update();
-      if (table_ != nullptr) table_->update();
-      if (!request_.fail_fast || result.status == Status::ok) continue;
-      failed_fast = true;
-      interruption.request_stop();
-    }
-  }
-  void on_jobs_reduced(int jobs) override {
-    progress_.warn(fmt::format("memory is too small for {} experiments at once; continuing with {}", jobs_, jobs));
-  }
-
- private:
-  /// Restores the last checkpoint of the sweep, if any. Returns the seconds that were spent before it.
-  double resume(const Experiment& e, const Model& model, LearningRateSweep& sweep) const {
-    const std::filesystem::path checkpoint = checkpoint_path(directory_.path(), e.id());
-    std::error_code ignored;
-    if (!exists(checkpoint, ignored)) return 0;
+/// Removes the specs that `use` refuses. With --keep-going each has a warning. Without it one note names them, and
+/// the error of a spec is thrown if the user named it, or if no spec remains.
+template <class Use>
+void leave_out_refused(const SelectedSpecs& selection, bool keep_going, Use use) {
+  std::vector<std::string> accepted, left_out;
+  std::string reason;
+  for (const std::string& spec : selection.specs) {
     try {
-      return read_checkpoint(checkpoint, e, model, sweep, losses_path(e));
-    } catch (const std::runtime_error& error) {
-      progress_.warn(fmt::format("{}; its experiment starts from the beginning", error.what()));
-      return 0;
+      use(spec);
+      accepted.push_back(spec);
+    } catch (const InputError& error) {
+      if (!keep_going && selection.is_named(spec)) throw;
+      if (keep_going) write_error(fmt::format("skipped: {}", error.what()));
+      if (left_out.empty()) reason = error.what();
+      left_out.push_back(spec);
     }
   }
-
-  /// Returns the file of the losses; empty without --trace-loss. A finished experiment is trained again if results
-  /// of its extensions are missing, and its file is complete.
-  std::filesystem::path losses_path(const Experiment& e) const {
-    if (!request_.trace_loss || finished_before_.contains(e.id())) return {};
-    return trace_path(directory_.path(), e.id());
+  if (accepted.empty()) {
+    throw InputError(
+        keep_going ? "all experiments are skipped; change the settings, the tasks or the encodings"
+                   : fmt::format("'{}' selects nothing that these settings allow: {}", selection.list, reason));
   }
-
-  const RunRequest& request_;
-  RunDirectory& directory_;
-  Progress& progress_;
-  LivePage* live_;
-  LiveTable* table_;
-  size_t jobs_;
-  std::set<ExperimentId> finished_before_;  // when the run was opened
-  std::mutex mutex_;
-};
-
-/// Runs the unfinished experiments and stores their results. Shows a table of the results so far if there are
-/// baselines.
-void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory, LivePage* live,
-                 const std::optional<std::vector<TaskBaseline>>& baselines) {
-  const std::filesystem::path& path = directory.path();
-  std::vector<Experiment> pending;
-  double total_work = 0;
-  size_t missing = 0;  // results
-  for (const Experiment& e : suite.experiments) {
-    const size_t count = count_missing(e, directory);
-    if (count == 0) continue;
-    missing += count;
-    pending.push_back(e);
-    total_work += e.estimated_cost;
-  }
-  const size_t at_once = std::min(pending.size(), static_cast<size_t>(jobs));
-  if (request.verbosity != Verbosity::quiet) {
-    write_line(fmt::format("{}; {} of {} experiments to run, {} at once, into {}", version(), missing,
-                           ids(suite.experiments).size(), at_once, to_printable(path.string())));
-  }
-  if (pending.empty()) return;
-  directory.make_folders();
-  if (request.trace_loss) make_folder(path / kLossFolder);
-
-  Progress progress(request.verbosity, static_cast<int>(missing), total_work);
-  std::optional<LiveTable> table;
-  if (baselines) table.emplace(directory, *baselines, progress, wants_color(request.color));
-  RunObserver observer(request, directory, progress, live, table ? &*table : nullptr, at_once);
-  run_suite(pending, jobs, interruption, observer, request.threads);
-  progress.close();
+  selection.specs = std::move(accepted);
+  if (left_out.empty() || keep_going) return;
+  write_note(fmt::format("note: '{}' leaves out {}, because these settings exclude {}: {}", selection.list,
+                         fmt::join(left_out, ", "), left_out.size() == 1 ? "it" : "them", reason));
 }
 
-/// Prints the experiments of --dry-run, their parameters and estimated seconds.
-void print_plan(const Suite& suite, int jobs, int threads, bool color) {
-  if (suite.experiments.empty()) {
-    fmt::print("0 experiments\n");
-    return;
-  }
-  const Plan plan = [&] {
-    StatusLine status("measuring how long experiments take");
-    return make_plan(suite, jobs, threads, [&](size_t done, size_t total) { status.set_progress(done, total); });
-  }();
-  Table table{
-      {{"task"}, {"encoding"}, {"seed", Align::right}, {"parameters", Align::right}, {"seconds", Align::right}},
-      {}};
-  for (size_t i = 0; i < plan.seconds.size(); ++i) {
-    const Experiment& e = suite.experiments[i];
-    const std::string extended =
-        e.extensions.empty() ? "" : fmt::format(" and {} of its extensions", e.extensions.size());
-    table.rows.push_back({e.task->spec, e.encoding.text() + extended, fmt::format("{}", e.seed),
-                          fmt::format("{}", make_model(e.encoding, e.task->model_config).layout.count()),
-                          fmt::format("{:.1f}", plan.seconds[i])});
-  }
-  print_table(table, color);
-  const size_t experiments = ids(suite.experiments).size();
-  fmt::print("{} experiment{}; about {} of core time, {} with {} job{}{}\n", experiments,
-             experiments == 1 ? "" : "s", format_duration(plan.core_seconds), format_duration(plan.wall_seconds),
-             plan.jobs, plan.jobs == 1 ? "" : "s",
-             plan.threads > 1 ? fmt::format(" of {} threads", plan.threads) : "");
-  if (plan.measured_pairs < plan.pairs) {
-    fmt::print(
-        "{}\n",
-        wrap_text(
-            fmt::format(
-                "{} of {} pairs of a task and an encoding were measured, and the others were estimated from these. "
-                "Such estimates of measured pairs are wrong by up to {:.0f} %.",
-                plan.measured_pairs, plan.pairs, 100 * plan.deviation),
-            0, console_width()));
+/// Leaves out the tasks that these settings or an encoding named by the user exclude, and then the encodings that
+/// cannot be used on one of the remaining tasks.
+void leave_out_incompatible(RunConfig& config, const Request& request) {
+  const SelectedSpecs tasks(config.tasks, request.config.tasks, "task");
+  const SelectedSpecs encodings(config.encodings, request.config.encodings, "encoding");
+  if (!request.keep_going && !tasks.has_patterns() && !encodings.has_patterns()) return;
+  std::vector<ModelConfig> models;
+  leave_out_refused(tasks, request.keep_going, [&](const std::string& task) {
+    const ModelConfig model = setup_task(config, task).model_config;
+    for (const std::string& encoding : config.encodings) {
+      if (!request.keep_going && encodings.is_named(encoding)) make_model(Spec::parse(encoding), model);
+    }
+    models.push_back(model);
+  });
+  leave_out_refused(encodings, request.keep_going, [&](const std::string& encoding) {
+    for (const ModelConfig& model : models) make_model(Spec::parse(encoding), model);
+  });
+}
+
+void print_list(const Suite& suite) {
+  for (const ExperimentId& id : ids(suite.experiments)) fmt::print("{} {} {}\n", id.task, id.encoding, id.seed);
+}
+
+/// Returns true if the command continues a run directory and sets nothing of its configuration. Throws InputError if
+/// there is no such directory.
+bool continues_stored_run(const Request& request) {
+  if (!request.resume) return false;
+  if (!request.directory) throw InputError("--resume needs -o DIR, the directory of the run to continue");
+  const ConfigRequest& c = request.config;
+  if (c.profile || c.file || c.tasks || c.encodings || c.seeds || c.learning_rates || c.extend ||
+      c.match_compute || !c.settings.empty() || !c.sweeps.empty())
+    return false;
+  if (!std::filesystem::exists(*request.directory / kManifestFile))
+    throw InputError(
+        fmt::format("--resume: {} has no run to continue; correct -o, or give the options of a new run",
+                    request.directory->string()));
+  return true;
+}
+
+/// Throws InputError if a plug-in of the run is not loaded.
+void require_plugins(const Manifest& manifest, const std::filesystem::path& directory) {
+  if (!manifest.context.contains("plugins")) return;
+  for (const auto& [file, plugin] : manifest.context["plugins"].items()) {
+    const auto is_same = [&file = file](const Plugin& loaded) { return file.starts_with(loaded.file); };
+    if (std::ranges::any_of(plugins(), is_same)) continue;
+    throw InputError(fmt::format("--resume: {} was trained with the plug-in {}; load it with --plugin PATH",
+                                 directory.string(), to_printable(file)));
   }
 }
 
-/// Makes signals that end the process request the stop of `interruption` instead, while it lives. A signal that
-/// the caller ignores, as nohup does, stays ignored.
-class Signals {
- public:
-  Signals() {
-    interruption = std::stop_source();
-    failed_fast = false;
-    for (size_t n = 0; n < kSignals.size(); ++n) {
-      old_[n] = std::signal(kSignals[n], on_signal);
-      if (old_[n] == SIG_IGN) std::signal(kSignals[n], SIG_IGN);
-    }
-  }
-  ~Signals() {
-    for (size_t n = 0; n < kSignals.size(); ++n) std::signal(kSignals[n], old_[n]);
-  }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
+/// Returns the configuration of the run directory, and takes over its shard and which files it writes.
+RunConfig read_stored_run(Request& request) {
+  const std::filesystem::path path = *request.directory / kManifestFile;
+  return read_user_files([&] {
+    const Manifest manifest = read_run_manifest(path);
+    require_plugins(manifest, *request.directory);
+    if (request.shard == Shard{}) request.shard = manifest.shard;
+    request.save_models = request.save_models || manifest.save_models;
+    if (std::filesystem::exists(*request.directory / kLossFolder)) request.trace_loss = true;
+    return config_from_json(manifest.config, path.string() + ": config");
+  });
+}
 
- private:
-  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
-  std::array<void (*)(int), kSignals.size()> old_{};
-};
-
-/// Runs the unfinished experiments, measures the trivial predictors and writes the report. Empty if it was
-/// interrupted.
-std::optional<Report> run_into(const RunRequest& request, const Suite& suite, int jobs, Json about,
-                               RunDirectory& directory) {
-  const auto measure = [&] {
-    const StatusLine status("measuring trivial predictors");
-    return measure_baselines(suite, jobs, interruption.get_token());
-  };
-  std::optional<std::vector<TaskBaseline>> baselines;  // measured first if results are shown during the run
-  if (request.live || (message_width() > 0 && request.verbosity != Verbosity::quiet)) baselines = measure();
-  std::optional<LivePage> live;
-  if (request.live) live.emplace(directory, *baselines, about);
-  if (!interruption.stop_requested())
-    run_pending(request, suite, jobs, directory, live ? &*live : nullptr, baselines);
-  if (interruption.stop_requested()) {
-    if (live) live->stop();
-    return std::nullopt;
+/// States which encodings the aliases in -e stand for, because tables and reports have the registered names.
+void explain_aliases(const ConfigRequest& config) {
+  if (!config.encodings) return;
+  for (const std::string& item : split_specs(*config.encodings)) {
+    const std::string name = spec_name(item);
+    const std::vector<std::string> called = encodings_called(name);
+    if (called.size() == 1) write_note(fmt::format("'{}' is the encoding '{}'", name, called.front()));
   }
-  directory.remove_checkpoints();
-  if (!baselines) baselines = measure();
-  if (interruption.stop_requested()) return std::nullopt;
-  about["finished"] = timestamp();
-  return directory.write_report(*baselines, std::move(about));
+}
+
+int run(Request& request) {
+  if (request.verbose && is_quiet()) throw InputError("--verbose and --quiet exclude each other; give one");
+  request.existing = request.resume ? Existing::resume : request.force ? Existing::replace : Existing::refuse;
+  request.verbosity = is_quiet() ? Verbosity::quiet : request.verbose ? Verbosity::verbose : Verbosity::normal;
+  RunConfig config = continues_stored_run(request) ? read_stored_run(request) : make_config(request.config);
+  explain_aliases(request.config);
+  leave_out_incompatible(config, request);
+  if (request.show_config) {
+    fmt::print("{}\n", to_json(config).dump(2));
+    return 0;
+  }
+  if (request.list_only) {
+    print_list(make_suite(config, request.shard));
+    return 0;
+  }
+  return run_config(config, request);
+}
+
+void add_selection(CLI::App& command, Request& request) {
+  add_list_option(
+      command, "-t,--tasks", request.config.tasks,
+      "comma-separated tasks: names, specs and globs, in any case; 'all' for all; a leading - excludes; may "
+      "be repeated")
+      ->default_str("those of the profile");
+  add_list_option(command, "-e,--encodings", request.config.encodings,
+                  "comma-separated encodings in the same form, as in -e 'all,-dape*'")
+      ->default_str("those of the profile");
+  command.add_option("-s,--seeds", request.config.seeds, "number of seeds (3), or a list of seeds (0,5,7)")
+      ->default_str("those of the profile");
+  add_configuration(command, request.config);
+}
+
+void add_variations(CLI::App& command, Request& request) {
+  command
+      .add_option(
+          "--learning-rates", request.config.learning_rates,
+          "several learning rates, as in 3e-4,1e-3,3e-3: each experiment is trained at all of them and tested at "
+          "the one that is best in validation")
+      ->default_str("that of the profile");
+  command
+      .add_option(
+          "--sweep", request.config.sweeps,
+          "values of a setting, a task.OPTION or an encoding.OPTION, as in --sweep model.width=32,64; repeated, "
+          "every value with every other")
+      ->default_str("none")
+      ->take_all()
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_list_option(command, "--extend", request.config.extend,
+                  "encodings under which every trained model is also tested, or those for one encoding, as in "
+                  "--extend 'none,rope->interpolated'; with --set extend.steps=100 after further training")
+      ->default_str("none");
+  command
+      .add_option("--match-compute", request.config.match_compute,
+                  "encoding whose core time all others get, by their number of steps (docs/protocol.md)")
+      ->default_str("none, so that all get the same number of steps");
+  command
+      .add_option_function<std::string>(
+          "--shard", [&request](const std::string& text) { request.shard = Shard::parse(text); },
+          "part of the experiments, K/N: every N-th from the K-th on; 'posbench merge' joins the N runs")
+      ->default_str("1/1");
+  command.add_flag("--keep-going", request.keep_going,
+                   "skip incompatible tasks and encodings with a warning, also if they are named");
+}
+
+void add_directory(CLI::App& command, Request& request) {
+  command.add_option("-o,--output", request.directory, "run directory to write")->default_str("runs/DATE-TIME");
+  CLI::Option* resume =
+      command.add_flag("--resume", request.resume,
+                       "continue the run of an existing directory from its last checkpoints; with -o "
+                       "alone it keeps its configuration, and with further options it starts the run if "
+                       "there is none");
+  command
+      .add_flag("--rerun-failed", request.rerun_failed,
+                "with --resume: run the experiments again that diverged or failed")
+      ->needs(resume);
+  command.add_flag("--force", request.force, "replace an existing run directory")->excludes(resume);
+  command
+      .add_option("--checkpoint-every", request.checkpoint_every,
+                  "seconds between two checkpoints of an experiment; 0: a checkpoint after every step")
+      ->check(in_range({0.0, 1e9}));
+  command.add_flag("--save-models", request.save_models,
+                   "save the trained models as models/*.safetensors in the run directory");
+  command.add_flag("--trace-loss", request.trace_loss,
+                   "save the loss of every step as losses/*.csv in the run directory");
+  command.add_flag("--live", request.live,
+                   "update report.html whenever experiments finish; an open browser reloads it");
+}
+
+void add_execution(CLI::App& command, Request& request) {
+  command.add_option("-j,--jobs", request.jobs, "number of experiments at once")
+      ->default_str("as many as there are cores for their threads")
+      ->check(in_range({1, 4096}));
+  command
+      .add_option(
+          "--threads", request.threads,
+          "number of threads of each experiment, for its tests and for the groups of a batch (training.groups)")
+      ->default_str("one, and cores that are idle")
+      ->check(in_range({1, 4096}));
+  command.add_flag("--fail-fast", request.fail_fast,
+                   "stop with exit code 1 as soon as an experiment diverges or fails; --resume continues the run");
+  command.add_flag("--list-only", request.list_only,
+                   "print the experiments, one line each (task, encoding, seed), and run nothing");
+  command.add_flag("--dry-run", request.dry_run,
+                   "print the experiments, their parameters and their estimated time, and run nothing");
+  command.add_flag("--show-config", request.show_config,
+                   "print the resulting configuration as JSON and run nothing");
+  command.add_flag("-v,--verbose", request.verbose,
+                   "print the loss and the accuracy of each validation during training");
+  add_color(command, request.color);
 }
 
 }  // namespace
 
-int run_config(const RunConfig& config, const RunRequest& request) {
-  const Suite suite = make_suite(config, request.shard);
-  for (const auto& task : suite.tasks) {
-    for (const std::string& split : task->skipped_splits)
-      write_message(to_printable(fmt::format("task '{}' is tested without {}", task->spec, split)) + "\n");
-  }
-  const int jobs =
-      request.jobs > 0 ? request.jobs : std::max(1, count_hardware_threads() / std::max(1, request.threads));
-  if (request.dry_run) {
-    print_plan(suite, jobs, request.threads, wants_color(request.color));
-    return 0;
-  }
-
-  const Signals signals;
-  Manifest manifest{.config = to_json(config),
-                    .context = provenance(request.command),
-                    .shard = request.shard,
-                    .save_models = request.save_models};
-  manifest.experiments = ids(suite.experiments);
-  RunDirectory directory(request.directory.value_or(default_directory()), request.existing, std::move(manifest));
-  Json about = directory.record().manifest.context;
-  if (request.shard.of > 1) about["shard"] = request.shard.text();
-  if (request.rerun_failed) directory.forget_failed();
-  if (!directory.dropped().empty()) write_message(to_one_line(directory.dropped()) + "\n");
-  const auto stopped = [&](const std::string& why) {
-    write_message(fmt::format("{}; {}", to_one_line(why),
-                              how_to_resume(request, directory, directory.record().manifest.experiments.size())));
-  };
-  std::optional<Report> report;
-  try {
-    report = run_into(request, suite, jobs, std::move(about), directory);
-  } catch (const FileError& error) {
-    stopped(fmt::format("posbench: {}", error.what()));
-    return 1;
-  } catch (const std::bad_alloc&) {
-    stopped(
-        "posbench: out of memory with one experiment at a time; use smaller models or sequences, or more memory");
-    return 1;
-  }
-  if (report)
-    return request.print_summary ? print_summary(*report, directory.path(), wants_color(request.color)) : 0;
-  stopped(failed_fast ? "stopped at an experiment that diverged or failed (--fail-fast)" : "interrupted");
-  return failed_fast ? 1 : 130;
+void add_run(CLI::App& app, Invocation& invocation) {
+  const auto request = std::make_shared<Request>();
+  CLI::App* command =
+      app.add_subcommand("run", "Train every encoding on every task, test it and write a report")->group(kRunning);
+  add_selection(*command, *request);
+  add_variations(*command, *request);
+  add_directory(*command, *request);
+  add_execution(*command, *request);
+  set_footer(
+      *command,
+      {{"posbench run", "the profile quick: 7 encodings on 7 tasks"},
+       {"posbench run -e cope,rope -t flip_flop -s 3 -o out", "two encodings on one task, three seeds"},
+       {"posbench run -e 'rope*,cope:positions=16' -t all --dry-run", "globs, options, estimated time"},
+       {"posbench run -e cope --set training.steps=2e3", "another number of steps"},
+       {"posbench run --learning-rates 3e-4,1e-3,3e-3", "each experiment at the best of three in validation"},
+       {"posbench run -t flip_flop -e rope,alibi --sweep task.length=16,32,64 --sweep model.width=32,64", ""},
+       {"posbench run -t flip_flop -e rope --extend none,interpolated --set extend.steps=100", ""},
+       {"posbench run -t all -e all --set model.attention=bidirectional --keep-going", ""},
+       {"posbench run --config out/report.json -o again", "the run of a report again"},
+       {"posbench run --resume -o out", "the same run, after an interruption"},
+       {"posbench run -o live --live", "live/report.html follows the run in a browser"},
+       {"posbench run --profile standard --shard 3/16 -o out/3", "a sixteenth of a suite"},
+       {"posbench run -t flip_flop:length=256 -e cope -s 1 --set training.groups=8",
+        "one experiment on up to 8 cores"}},
+      {"The configuration is that of the profile; then --config, then --set and the other options replace parts of it. "
+       "--show-config prints the result.",
+       "The run directory has manifest.json, experiments.jsonl (one line for each finished experiment, written when it "
+       "finishes), report.json and the page report.html. The first Ctrl-C, SIGTERM or SIGHUP saves the running "
+       "experiments; the second ends the run at once. However a run ends (a signal, a full disk, too little memory), its "
+       "finished experiments are stored, and 'posbench run --resume -o DIR' continues it, each experiment from its last "
+       "checkpoint. Before that, 'report', 'compare' and 'inspect' read the unfinished run and state how many of its "
+       "experiments they show.",
+       "An experiment uses idle cores: for its tests, and in training if training.groups divides a batch into several "
+       "groups. The report depends on the number of groups. It has the same bytes for any number of jobs, threads, "
+       "interruptions and shards, except for its context and timing.",
+       "Exit codes: 0 success; 1 an experiment diverged or failed, a file could not be written or memory ran out; 2 "
+       "invalid usage or input; 130 interrupted; 128 plus the number of the signal that ended the run at once."});
+  command->callback([request, &invocation] {
+    request->command = invocation.arguments;
+    invocation.exit_code = run(*request);
+  });
 }
 
 }  // namespace posbench

@@ -26,6 +26,7 @@
 #include "base/thread_pool.h"
 #include "harness/commands/commands.h"
 #include "harness/console/help.h"
+#include "harness/console/message.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
 #include "harness/runs/provenance.h"
@@ -300,7 +301,8 @@ int verify(const VerifyRequest& request) {
   const std::string file = request.report.string();
   const std::string build = version_difference(report.context, provenance(request.command));
   if (!build.empty())
-    fmt::print(stderr, "{}: made by another version of posbench, which may give other numbers: {}\n", file, build);
+    write_note(
+        fmt::format("{}: made by another version of posbench, which may give other numbers: {}", file, build));
   const Suite suite = make_suite(config_from_json(report.config, file + ": config"), read_shard(report, file));
   if (report.experiments.empty())
     throw InputError(fmt::format("{}: no experiments; expected the report of a run", file));

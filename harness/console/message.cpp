@@ -16,6 +16,10 @@ void write_message(std::string_view text) { std::fwrite(text.data(), 1, text.siz
 
 void write_error(std::string_view text) { write_message("posbench: " + to_one_line(text) + "\n"); }
 
+void write_note(std::string_view text) {
+  if (!quiet) write_message(to_printable(text) + "\n");
+}
+
 void be_quiet() { quiet = true; }
 
 bool is_quiet() { return quiet; }

@@ -1,4 +1,4 @@
-// The report of a run, finished or not.
+// Reads the report of a run, finished or not.
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The section of a page with phase diagrams: what the points of a sweep's grid reach.
+// Draws the phase diagrams of a page: the accuracies at the points of a sweep's grid.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

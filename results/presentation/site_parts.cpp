@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
+
 namespace posbench {
 namespace {
 
@@ -23,11 +25,6 @@ std::string to_file_name(const std::string& name) {
   }
   if (safe.empty() || safe[0] == '.') safe.insert(safe.begin(), '-');
   return safe;
-}
-
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 std::string class_attribute(const Column& column, const Cell& cell) {

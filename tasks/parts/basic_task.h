@@ -1,4 +1,4 @@
-// Base classes of tasks, for the members that many tasks have in common.
+// Declares base classes of tasks, with the members that many tasks have in common.
 #pragma once
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The common part of the tasks of the Chomsky hierarchy (Deletang et al. 2023).
+// Declares the common part of the tasks of the Chomsky hierarchy (Deletang et al. 2023).
 #pragma once
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// The common part of the tasks that copy or reverse a string of numbered tokens.
+// Declares the common part of the tasks that copy or reverse a string of numbered tokens.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// Exact arithmetic on any number of digits, and the layout of numbers with their digit positions.
+// Adds and multiplies numbers of any length exactly, and lays them out with their digit positions.
 #pragma once
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Keys and values: their ids, and the common parts of the recall tasks of MAD and Zoology.
+// Declares ids of keys and values, and the common parts of the recall tasks of MAD and Zoology.
 #pragma once
 #include <span>
 #include <string>

@@ -1,4 +1,4 @@
-// Formal languages by name.
+// Finds formal languages by name.
 #pragma once
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// Formal languages that no finite automaton accepts.
+// Declares formal languages that no finite automaton accepts.
 #pragma once
 #include <memory>
 

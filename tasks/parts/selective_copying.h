@@ -1,4 +1,4 @@
-// The common part of the selective copying tasks: data tokens among blanks.
+// Declares the common part of the selective copying tasks: data tokens among blanks.
 #pragma once
 #include <string>
 #include <vector>

@@ -182,7 +182,7 @@ def check_cell(browser, page, report):
     )
 
 
-def check_behaviour(browser, page):
+def check_behavior(browser, page):
     browser.open(page)
     symbols = "document.querySelectorAll('figure.curve .means path').length"
     before = drawn(browser, symbols)
@@ -264,7 +264,7 @@ def test(browser, directory, posbench, results_tests):
     path, page = os.path.join(directory, "report.json"), os.path.join(directory, "page.html")
     many = with_encodings(small_report(results_tests, directory), [f"encoding{i}" for i in range(12)])
     make_page(posbench, many, path, page)
-    check_behaviour(browser, page)
+    check_behavior(browser, page)
     report = drawn_report(8, 6, 2) | {"context": {"host": "the-host", "command": "the-command"}}
     report = make_page(posbench, report, path, page)
     check_filters(browser, page, report)

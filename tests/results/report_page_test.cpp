@@ -198,7 +198,7 @@ TEST_CASE("a sweep of one value has a row for each encoding, and what diverged c
   CHECK(by_encoding.rows[3] == Json{"cope", "16", 0.9, 0.9, 0.9, 2, "", "0.90", ""});
 }
 
-TEST_CASE("neighbouring lengths are pooled until each point has enough cases") {
+TEST_CASE("neighboring lengths are pooled until each point has enough cases") {
   const ExperimentResult many = by_length(100, 50), few = by_length(1, 1);
   const std::vector<LengthBin> of_many = length_bins({&many}, Axis::length, kBoth);
   REQUIRE(of_many.size() == 16);  // eight of each split

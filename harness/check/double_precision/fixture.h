@@ -1,5 +1,4 @@
-// A model with one encoding and random parameters, and one random sequence: the situation that certificates
-// measure.
+// Holds a model with one encoding and random parameters, and one random sequence. The certificates measure these.
 #pragma once
 #include <cstddef>
 #include <cstdint>

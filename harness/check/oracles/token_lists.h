@@ -1,4 +1,4 @@
-// Operations on lists of tokens that several oracles share.
+// Declares operations on lists of tokens that several oracles share.
 #pragma once
 #include <algorithm>
 #include <utility>

@@ -162,7 +162,7 @@ def test(base):
         """The old run is complete, or the new one has replaced it and can be resumed."""
         code, message = posbench(folder, RUN + ["--resume"])
         if code == 0:
-            return "" if files(folder / "run") == expected else "what is there of the old run is not whole"
+            return "" if files(folder / "run") == expected else "the old run is incomplete"
         if "holds another configuration" not in message:
             return f"--resume of the old run ended with {code}: {message}"
         code, message = posbench(folder, OTHER + ["--resume"])

@@ -1,4 +1,4 @@
-"""Whether a program was built with a sanitizer."""
+"""Finds out if a program was built with a sanitizer."""
 
 import resource
 import subprocess

@@ -1,0 +1,366 @@
+#include "harness/commands/run_config.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cctype>
+#include <csignal>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <mutex>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/parallel_for.h"
+#include "base/printable.h"
+#include "harness/console/lines.h"
+#include "harness/console/live_table.h"
+#include "harness/console/message.h"
+#include "harness/console/output.h"
+#include "harness/console/progress.h"
+#include "harness/console/status_line.h"
+#include "harness/console/summary.h"
+#include "harness/console/terminal.h"
+#include "harness/exchange/saved_model.h"
+#include "harness/runs/checkpoint.h"
+#include "harness/runs/live_page.h"
+#include "harness/runs/loss_trace.h"
+#include "harness/runs/plan.h"
+#include "harness/runs/provenance.h"
+#include "harness/runs/run_directory.h"
+#include "harness/runs/suite.h"
+
+namespace posbench {
+namespace {
+
+std::stop_source interruption;  // by a signal, or by an experiment that failed, with --fail-fast
+std::atomic<bool> failed_fast{false};
+
+/// The first signal stops the run after its current step or test sequence. A second signal ends the program at
+/// once. No code registers a callback for the stop, so that requesting it only sets an atomic flag.
+void on_signal(int signal) {
+  if (!interruption.request_stop()) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+}
+
+/// Quotes a word for a shell.
+std::string quoted(const std::string& word) {
+  const auto plain = [](unsigned char c) { return std::isalnum(c) || std::strchr("_./:=,+-@%", c) != nullptr; };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string text = "'";
+  if (to_printable(word) == word) {
+    for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+    return text + "'";
+  }
+  for (const unsigned char c : word)
+    text += plain(c) ? std::string(1, static_cast<char>(c)) : fmt::format("\\x{:02x}", c);
+  return "$" + text + "'";
+}
+
+/// Returns the numbers of stored experiments and of checkpoints, and the command that continues the run.
+std::string how_to_resume(const RunRequest& request, const RunDirectory& directory, size_t experiments) {
+  std::vector<std::string> words;
+  for (const std::string& word : request.command) {
+    if (word != "--force" && word != "--resume") words.push_back(quoted(word));
+  }
+  if (!request.directory) words.insert(words.end(), {"-o", quoted(directory.path().string())});
+  std::string stored;
+  try {
+    directory.check_in_place();
+    const size_t checkpoints = directory.count_checkpoints();
+    stored = fmt::format(
+        "{} of {} experiments are stored{}. To continue:", directory.finished().size(), experiments,
+        checkpoints > 0
+            ? fmt::format(", and {} more {} a checkpoint", checkpoints, checkpoints == 1 ? "has" : "have")
+            : "");
+  } catch (const FileError&) {
+    stored = "the run directory no longer exists. To start again, or to continue when it is back:";
+  }
+  if (request.needs_resume_flag) words.push_back("--resume");
+  return fmt::format("{}\n  {}\n", stored, fmt::join(words, " "));
+}
+
+/// Returns a new folder that is named after the time, also if another run has started in this second.
+std::filesystem::path default_directory() {
+  const std::string name = fmt::format("runs/{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
+  std::filesystem::path path = name;
+  for (int n = 2; std::filesystem::exists(path); ++n) path = fmt::format("{}-{}", name, n);
+  return path;
+}
+
+/// Returns the number of results of the experiment that the run does not have yet.
+size_t count_missing(const Experiment& e, const RunDirectory& directory) {
+  const std::vector<ExperimentId> ids = e.ids();
+  return static_cast<size_t>(std::count_if(
+      ids.begin(), ids.end(), [&](const ExperimentId& id) { return !directory.finished().contains(id); }));
+}
+
+/// Stores the results, checkpoints and models of a run in its directory.
+class RunObserver final : public ExperimentObserver {
+ public:
+  /// The references must outlive the object. `live` and `table` may be null.
+  RunObserver(const RunRequest& request, RunDirectory& directory, Progress& progress, LivePage* live,
+              LiveTable* table, size_t jobs)
+      : request_(request), directory_(directory), progress_(progress), live_(live), table_(table), jobs_(jobs) {
+    checkpoint_seconds = request.checkpoint_every;
+    for (const auto& [id, finished] : directory.finished()) finished_before_.insert(id);
+  }
+
+  double on_start(const Experiment& e, const Model& model, LearningRateSweep& sweep) override {
+    const double seconds = resume(e, model, sweep);
+    if (const std::filesystem::path losses = losses_path(e); !losses.empty()) start_trace(losses, sweep);
+    return seconds;
+  }
+  void on_step(const Experiment& e, const LearningRateSweep& sweep) override {
+    if (const std::filesystem::path losses = losses_path(e); !losses.empty()) add_to_trace(losses, sweep);
+    const TrainingState& state = sweep.state;
+    if (state.curve.empty() || state.curve.back().step != state.step) return;
+    const bool has_rates = e.training().learning_rates.size() > 1;
+    progress_.validated(e.id(), has_rates ? std::optional(state.learning_rate) : std::nullopt, state.curve.back());
+  }
+  void on_checkpoint(const Experiment& e, const Model& model, const LearningRateSweep& sweep,
+                     double seconds) override {
+    directory_.check_in_place();
+    write_checkpoint(checkpoint_path(directory_.path(), e.id()), e, model, sweep, seconds, losses_path(e));
+  }
+  void on_progress(double cost) override { progress_.advance(cost); }
+  void on_trained(const Experiment& e, const Model& model, const Parameters& parameters) override {
+    if (!request_.save_models) return;
+    directory_.check_in_place();
+    save_model(model_path(directory_.path(), e.id()), e, model, parameters);
+  }
+  void on_finished(const std::vector<ExperimentResult>& results, double seconds_of_all) override {
+    const std::lock_guard lock(mutex_);
+    for (const ExperimentResult& result : results) {
+      // A process may have ended between an experiment and its extensions.
+      if (directory_.finished().contains(result.id)) continue;
+      const double seconds = result.extended ? 0 : seconds_of_all;
+      directory_.append(result, seconds);
+      if (result.extended) {
+        for (const CurvePoint& point : result.learning_curve) progress_.validated(result.id, std::nullopt, point);
+      }
+      progress_.finished(result, seconds);
+      if (live_ != nullptr) live_->update();
+      if (table_ != nullptr) table_->update();
+      if (!request_.fail_fast || result.status == Status::ok) continue;
+      failed_fast = true;
+      interruption.request_stop();
+    }
+  }
+  void on_jobs_reduced(int jobs) override {
+    progress_.warn(fmt::format("memory is too small for {} experiments at once; continuing with {}", jobs_, jobs));
+  }
+
+ private:
+  /// Restores the last checkpoint of the sweep, if any. Returns the seconds that were spent before it.
+  double resume(const Experiment& e, const Model& model, LearningRateSweep& sweep) const {
+    const std::filesystem::path checkpoint = checkpoint_path(directory_.path(), e.id());
+    std::error_code ignored;
+    if (!exists(checkpoint, ignored)) return 0;
+    try {
+      return read_checkpoint(checkpoint, e, model, sweep, losses_path(e));
+    } catch (const std::runtime_error& error) {
+      progress_.warn(fmt::format("{}; its experiment starts from the beginning", error.what()));
+      return 0;
+    }
+  }
+
+  /// Returns the file of the losses; empty without --trace-loss. A finished experiment is trained again if results
+  /// of its extensions are missing, and its file is complete.
+  std::filesystem::path losses_path(const Experiment& e) const {
+    if (!request_.trace_loss || finished_before_.contains(e.id())) return {};
+    return trace_path(directory_.path(), e.id());
+  }
+
+  const RunRequest& request_;
+  RunDirectory& directory_;
+  Progress& progress_;
+  LivePage* live_;
+  LiveTable* table_;
+  size_t jobs_;
+  std::set<ExperimentId> finished_before_;  // when the run was opened
+  std::mutex mutex_;
+};
+
+/// Runs the unfinished experiments and stores their results. Shows a table of the results so far if there are
+/// baselines.
+void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory, LivePage* live,
+                 const std::optional<std::vector<TaskBaseline>>& baselines) {
+  const std::filesystem::path& path = directory.path();
+  std::vector<Experiment> pending;
+  double total_work = 0;
+  size_t missing = 0;  // results
+  for (const Experiment& e : suite.experiments) {
+    const size_t count = count_missing(e, directory);
+    if (count == 0) continue;
+    missing += count;
+    pending.push_back(e);
+    total_work += e.estimated_cost;
+  }
+  const size_t at_once = std::min(pending.size(), static_cast<size_t>(jobs));
+  if (request.verbosity != Verbosity::quiet) {
+    write_line(fmt::format("{}; {} of {} experiments to run, {} at once, into {}", version(), missing,
+                           ids(suite.experiments).size(), at_once, to_printable(path.string())));
+  }
+  if (pending.empty()) return;
+  directory.make_folders();
+  if (request.trace_loss) make_folder(path / kLossFolder);
+
+  Progress progress(request.verbosity, static_cast<int>(missing), total_work);
+  std::optional<LiveTable> table;
+  if (baselines) table.emplace(directory, *baselines, progress, wants_color(request.color));
+  RunObserver observer(request, directory, progress, live, table ? &*table : nullptr, at_once);
+  run_suite(pending, jobs, interruption, observer, request.threads);
+  progress.close();
+}
+
+/// Prints the experiments of --dry-run, their parameters and estimated seconds.
+void print_plan(const Suite& suite, int jobs, int threads, bool color) {
+  if (suite.experiments.empty()) {
+    fmt::print("0 experiments\n");
+    return;
+  }
+  const Plan plan = [&] {
+    StatusLine status("measuring how long experiments take");
+    return make_plan(suite, jobs, threads, [&](size_t done, size_t total) { status.set_progress(done, total); });
+  }();
+  Table table{
+      {{"task"}, {"encoding"}, {"seed", Align::right}, {"parameters", Align::right}, {"seconds", Align::right}},
+      {}};
+  for (size_t i = 0; i < plan.seconds.size(); ++i) {
+    const Experiment& e = suite.experiments[i];
+    const std::string extended =
+        e.extensions.empty() ? "" : fmt::format(" and {} of its extensions", e.extensions.size());
+    table.rows.push_back({e.task->spec, e.encoding.text() + extended, fmt::format("{}", e.seed),
+                          fmt::format("{}", make_model(e.encoding, e.task->model_config).layout.count()),
+                          fmt::format("{:.1f}", plan.seconds[i])});
+  }
+  print_table(table, color);
+  const size_t experiments = ids(suite.experiments).size();
+  fmt::print("{} experiment{}; about {} of core time, {} with {} job{}{}\n", experiments,
+             experiments == 1 ? "" : "s", format_duration(plan.core_seconds), format_duration(plan.wall_seconds),
+             plan.jobs, plan.jobs == 1 ? "" : "s",
+             plan.threads > 1 ? fmt::format(" of {} threads", plan.threads) : "");
+  if (plan.measured_pairs < plan.pairs) {
+    fmt::print(
+        "{}\n",
+        wrap_text(
+            fmt::format(
+                "{} of {} pairs of a task and an encoding were measured, and the others were estimated from these. "
+                "Such estimates of measured pairs are wrong by up to {:.0f} %.",
+                plan.measured_pairs, plan.pairs, 100 * plan.deviation),
+            0, console_width()));
+  }
+}
+
+/// Makes signals that end the process request the stop of `interruption` instead, while it lives. A signal that
+/// the caller ignores, as nohup does, stays ignored.
+class Signals {
+ public:
+  Signals() {
+    interruption = std::stop_source();
+    failed_fast = false;
+    for (size_t n = 0; n < kSignals.size(); ++n) {
+      old_[n] = std::signal(kSignals[n], on_signal);
+      if (old_[n] == SIG_IGN) std::signal(kSignals[n], SIG_IGN);
+    }
+  }
+  ~Signals() {
+    for (size_t n = 0; n < kSignals.size(); ++n) std::signal(kSignals[n], old_[n]);
+  }
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<void (*)(int), kSignals.size()> old_{};
+};
+
+/// Runs the unfinished experiments, measures the trivial predictors and writes the report. Empty if it was
+/// interrupted.
+std::optional<Report> run_into(const RunRequest& request, const Suite& suite, int jobs, Json about,
+                               RunDirectory& directory) {
+  const auto measure = [&] {
+    const StatusLine status("measuring trivial predictors");
+    return measure_baselines(suite, jobs, interruption.get_token());
+  };
+  std::optional<std::vector<TaskBaseline>> baselines;  // measured first if results are shown during the run
+  if (request.live || (message_width() > 0 && request.verbosity != Verbosity::quiet)) baselines = measure();
+  std::optional<LivePage> live;
+  if (request.live) live.emplace(directory, *baselines, about);
+  if (!interruption.stop_requested())
+    run_pending(request, suite, jobs, directory, live ? &*live : nullptr, baselines);
+  if (interruption.stop_requested()) {
+    if (live) live->stop();
+    return std::nullopt;
+  }
+  directory.remove_checkpoints();
+  if (!baselines) baselines = measure();
+  if (interruption.stop_requested()) return std::nullopt;
+  about["finished"] = timestamp();
+  return directory.write_report(*baselines, std::move(about));
+}
+
+}  // namespace
+
+int run_config(const RunConfig& config, const RunRequest& request) {
+  const Suite suite = make_suite(config, request.shard);
+  for (const auto& task : suite.tasks) {
+    for (const std::string& split : task->skipped_splits)
+      write_note(fmt::format("task '{}' is tested without {}", task->spec, split));
+  }
+  const int jobs =
+      request.jobs > 0 ? request.jobs : std::max(1, count_hardware_threads() / std::max(1, request.threads));
+  if (request.dry_run) {
+    print_plan(suite, jobs, request.threads, wants_color(request.color));
+    return 0;
+  }
+
+  const Signals signals;
+  Manifest manifest{.config = to_json(config),
+                    .context = provenance(request.command),
+                    .shard = request.shard,
+                    .save_models = request.save_models};
+  manifest.experiments = ids(suite.experiments);
+  RunDirectory directory(request.directory.value_or(default_directory()), request.existing, std::move(manifest));
+  Json about = directory.record().manifest.context;
+  if (request.shard.of > 1) about["shard"] = request.shard.text();
+  if (request.rerun_failed) directory.forget_failed();
+  if (!directory.dropped().empty()) write_message(to_one_line(directory.dropped()) + "\n");
+  const auto stopped = [&](const std::string& why) {
+    write_message(fmt::format("{}; {}", to_one_line(why),
+                              how_to_resume(request, directory, directory.record().manifest.experiments.size())));
+  };
+  std::optional<Report> report;
+  try {
+    report = run_into(request, suite, jobs, std::move(about), directory);
+  } catch (const FileError& error) {
+    stopped(fmt::format("posbench: {}", error.what()));
+    return 1;
+  } catch (const std::bad_alloc&) {
+    stopped(
+        "posbench: out of memory with one experiment at a time; use smaller models or sequences, or more memory");
+    return 1;
+  }
+  if (report)
+    return request.print_summary ? print_summary(*report, directory.path(), wants_color(request.color)) : 0;
+  stopped(failed_fast ? "stopped at an experiment that diverged or failed (--fail-fast)" : "interrupted");
+  return failed_fast ? 1 : 130;
+}
+
+}  // namespace posbench
