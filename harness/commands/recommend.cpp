@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/console/help.h"
+#include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/read_board.h"
 #include "results/json/json.h"
@@ -59,28 +60,38 @@ double parse_length(std::string text) {
   return length;
 }
 
-void print_recommendations(const RecommendRequest& request) {
+/// Returns the exit code: 1 if no encoding meets the need.
+int print_recommendations(const RecommendRequest& request) {
   const Format chosen = output_format(request.output);
   if (chosen == Format::html) throw InputError("recommend needs --format console, markdown, latex, csv or json");
   const BoardReport all = read_board();
   Need need = request.need;
   need.aspects = choose_aspects(request.aspects, tasks_by_aspect(all.report));
   const Recommendations found = recommend(all, need);
-  if (found.encodings.empty() || !found.encodings.front().keeps_length)
-    throw InputError(no_recommendation_text(found, need));
-  if (chosen == Format::json) return write_output(request.output, to_indented_json(to_json(found, need)));
+  if (found.encodings.empty() || !found.encodings.front().keeps_length) {
+    write_error(no_recommendation_text(found, need));
+    return 1;
+  }
+  if (chosen == Format::json) {
+    write_output(request.output, to_indented_json(to_json(found, need)));
+    return 0;
+  }
   const ConsoleStyle style = console_style(request.output);
   std::string text = table_text(recommendation_table(found, need), chosen, style);
-  if (chosen == Format::csv) return write_output(request.output, text);
+  if (chosen == Format::csv) {
+    write_output(request.output, text);
+    return 0;
+  }
   text += '\n';
   for (const std::string& note : recommendation_notes(found, need))
     text += line_text(note, chosen, style, 2) + (chosen == Format::markdown ? "\n\n" : "\n");
   write_output(request.output, text);
+  return 0;
 }
 
 }  // namespace
 
-void add_recommend(CLI::App& app, Invocation&) {
+void add_recommend(CLI::App& app, Invocation& invocation) {
   const auto request = std::make_shared<RecommendRequest>();
   CLI::App* command =
       app.add_subcommand("recommend", "List the encodings of the board that are best on chosen aspects")
@@ -111,7 +122,7 @@ void add_recommend(CLI::App& app, Invocation&) {
               {"posbench recommend --aspects counting,recall --cost 1.3",
                "two abilities, almost as fast as plain attention"},
               {"posbench recommend --aspects recall --length 2x", "that recall at twice the trained length"}});
-  command->callback([request] { print_recommendations(*request); });
+  command->callback([request, &invocation] { invocation.exit_code = print_recommendations(*request); });
 }
 
 }  // namespace posbench

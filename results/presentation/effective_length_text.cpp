@@ -23,11 +23,10 @@ std::string interval_note(const std::vector<std::optional<EffectiveLength>>& len
   }
   std::vector<std::string> parts;
   for (const auto& [seeds, coverage] : coverages) {
-    if (coverage > 0) parts.push_back(fmt::format("{:.4g} % of {} seeds", 100 * coverage, seeds));
+    if (coverage > 0) parts.push_back(fmt::format("{:.4g} % for {} seeds", 100 * coverage, seeds));
   }
   if (parts.empty()) return "no interval, which needs five seeds";
-  return fmt::format("in brackets, its interval over seeds, with a coverage of at least {}",
-                     fmt::join(parts, ", "));
+  return fmt::format("in brackets, an interval over seeds with a coverage of at least {}", fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -52,8 +51,9 @@ std::vector<std::string> effective_length_notes(const std::vector<std::optional<
   const auto has_value = [](const std::optional<EffectiveLength>& length) { return length.has_value(); };
   if (!std::ranges::any_of(lengths, has_value)) return {};
   std::vector<std::string> notes{fmt::format(
-      "effective length: the largest multiple of the trained length up to which most seeds have {} of the sequences right; "
-      "{}; >=: no larger multiple was tested",
+      "effective length: the largest multiple of the greatest trained length that more than half of the seeds keep, with "
+      "{:.2f} of the sequences right there and at every smaller multiple; <1x: they do not keep the trained length; >=: no "
+      "larger multiple was tested; {}",
       kKept, interval_note(lengths))};
   if (!std::ranges::all_of(lengths, has_value))
     notes.emplace_back("no grid: the length of the task is fixed, or multiples of it were not tested");

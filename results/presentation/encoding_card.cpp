@@ -31,8 +31,10 @@ constexpr const char* kNoLengths =
     "Effective lengths: none, because the reports of this encoding on the board have no grid of lengths "
     "(evaluation.grid). 'posbench run' with the profile quick measures them.";
 constexpr const char* kAboutTasks =
-    "Mean: sequence accuracy out of distribution, over splits and seeds. Tier 1 has the best encodings of a task, which "
-    "its seeds cannot tell apart. Cost: core time of a training step, plain attention is 1.";
+    "Mean: sequence accuracy out of distribution, over splits and seeds. It can be low where a length is kept, because "
+    "splits may be longer or change other options. Tier 1 has the best encodings of a task, which "
+    "its seeds cannot tell apart. Cost: core time of a training step at the size of the profile quick; plain attention is "
+    "1.";
 constexpr const char* kAboutClaims = "Claims about it, with the verdicts of the stored runs:";
 
 std::string about_tasks() { return fmt::format("{} {}", kAboutTasks, kAboutInterquartileMean); }
@@ -84,6 +86,36 @@ std::string title(const EncodingCard& card) {
 
 std::string no_result_text(const EncodingCard& card) {
   return fmt::format("The board has no result of it. 'posbench run -e {}' makes some.", card.about.name);
+}
+
+/// Returns in which tasks the encoding is strong and weak. Marked tasks do not count.
+std::string short_text(const EncodingCard& card) {
+  constexpr double kLong = 2, kLow = 0.1;  // multiple of the trained length, mean accuracy
+  std::vector<std::string> learned, low;
+  for (const BoardTask& task : card.board.tasks) {
+    const BoardRow& row = task.rows.front();
+    if (!task.mark.empty() || row.status == BoardStatus::not_learned) continue;
+    learned.push_back(task.task);
+    if (row.mean < kLow) low.push_back(task.task);
+  }
+  std::vector<std::string> kept;
+  size_t with_grid = 0;
+  for (const SummaryRow& row : card.lengths ? card.lengths->rows : std::vector<SummaryRow>{}) {
+    if (!row.effective_length || std::ranges::find(learned, row.task) == learned.end()) continue;
+    ++with_grid;
+    if (row.effective_length->multiple >= kLong) kept.push_back(row.task);
+  }
+  std::string text = fmt::format("In short: it learns {} of {} tasks in distribution.", learned.size(),
+                                 card.board.tasks.size() - marked_tasks(card.board).size());
+  if (with_grid > 0) {
+    text += fmt::format(" It keeps twice the trained length on {} of the {} that have a grid of lengths{}.",
+                        kept.size(), with_grid, kept.empty() ? "" : fmt::format(": {}", fmt::join(kept, ", ")));
+  }
+  if (!low.empty()) {
+    text += fmt::format(" It has less than {:.2f} of the sequences right out of distribution on {}: {}.", kLow,
+                        low.size(), fmt::join(low, ", "));
+  }
+  return text;
 }
 
 std::string equal_text(const EncodingCard& card) {
@@ -144,8 +176,11 @@ Plot task_plot(const EncodingCard& card) {
 }  // namespace
 
 std::string scores_text(const EncodingCard& card) {
-  const std::vector<std::string> marked = marked_tasks(card.board);
-  return marked.empty() ? kAboutScores : fmt::format("{} {}", kAboutScores, marked_text(marked));
+  std::string text = kAboutScores;
+  if (!marked_tasks(card.board).empty()) text += " Tasks marked control or open do not count.";
+  if (std::ranges::any_of(card.aspects, [](const AspectScore& score) { return score.tasks < score.of; }))
+    text += " This encoding ran only some tasks of an aspect. Do not compare that score with another encoding's.";
+  return text;
 }
 
 Table aspect_table(const std::vector<AspectScore>& scores) {
@@ -158,7 +193,7 @@ Table aspect_table(const std::vector<AspectScore>& scores) {
   for (const AspectScore& score : scores) {
     table.rows.push_back({score.aspect, accuracy_text(score.mean),
                           fmt::format("{:.2f} to {:.2f}", score.interval.low, score.interval.high),
-                          fmt::format("{}", score.tasks), fmt::format("{}", score.learned)});
+                          fmt::format("{} of {}", score.tasks, score.of), fmt::format("{}", score.learned)});
   }
   return table;
 }
@@ -215,6 +250,7 @@ std::vector<CardPart> card_parts(const EncodingCard& card) {
   if (card.board.tasks.empty()) {
     parts.push_back({no_result_text(card), "", {}});
   } else {
+    parts.push_back({short_text(card), "", {}});
     parts.push_back({scores_text(card), "", aspect_table(card.aspects)});
     parts.push_back({lengths_text(card), "", card.lengths ? length_table(*card.lengths) : Table{}});
     parts.push_back({overview_text(card.board), "", {}});
@@ -243,7 +279,8 @@ Json to_json(const EncodingCard& card, const BoardTexts& texts) {
   json["used_in"] = card.about.used_in;
   json["aspects"] = write_list(card.aspects, [](const AspectScore& score) {
     return Json{{"aspect", score.aspect},      {"score", score.mean},  {"low", score.interval.low},
-                {"high", score.interval.high}, {"tasks", score.tasks}, {"learned", score.learned}};
+                {"high", score.interval.high}, {"tasks", score.tasks}, {"of", score.of},
+                {"learned", score.learned}};
   });
   json["effective_lengths"] = Json::array();
   for (const SummaryRow& row : card.lengths ? card.lengths->rows : std::vector<SummaryRow>{}) {
@@ -270,6 +307,7 @@ std::string make_card_page(const EncodingCard& card) {
   if (card.board.tasks.empty()) {
     page.notes.push_back(no_result_text(card));
   } else {
+    page.notes.push_back(short_text(card));
     page.notes.push_back(overview_text(card.board));
     page.notes.push_back(about_tasks());
     if (!card.equal.empty()) page.notes.push_back(equal_text(card));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,11 +34,12 @@ std::string title(BoardStatus status) {
   return "";
 }
 
-/// Returns the tasks on which the encoding has this status, best first.
-std::vector<const BoardTask*> select_tasks(const Board& board, BoardStatus status) {
+/// Returns the tasks that `is_chosen`, best first.
+std::vector<const BoardTask*> select_tasks(const Board& board,
+                                           const std::function<bool(const BoardTask&)>& is_chosen) {
   std::vector<const BoardTask*> tasks;
   for (const BoardTask& task : board.tasks) {
-    if (task.rows.front().status == status) tasks.push_back(&task);
+    if (is_chosen(task)) tasks.push_back(&task);
   }
   const auto place = [](const BoardTask* task) {
     const BoardRow& row = task->rows.front();
@@ -124,7 +126,8 @@ std::string overview_text(const Board& board) {
 std::vector<OverviewTable> overview_tables(const Board& board, bool with_lengths) {
   std::vector<OverviewTable> tables;
   for (const BoardStatus status : kStatuses) {
-    const std::vector<const BoardTask*> tasks = select_tasks(board, status);
+    const std::vector<const BoardTask*> tasks = select_tasks(
+        board, [&](const BoardTask& task) { return task.mark.empty() && task.rows.front().status == status; });
     if (tasks.empty()) continue;
     std::string heading = title(status);
     const bool has_gain = std::ranges::any_of(
@@ -136,6 +139,12 @@ std::vector<OverviewTable> overview_tables(const Board& board, bool with_lengths
                       100 * kLateTraining));
     }
     tables.push_back({std::move(heading), make_table(tasks, status, with_lengths)});
+  }
+  const std::vector<const BoardTask*> marked =
+      select_tasks(board, [](const BoardTask& task) { return !task.mark.empty(); });
+  if (!marked.empty()) {
+    tables.push_back(
+        {"Marked control or open, not counted:", make_table(marked, BoardStatus::not_learned, with_lengths)});
   }
   return tables;
 }

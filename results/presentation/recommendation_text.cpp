@@ -27,21 +27,21 @@ std::string kept_text(const AtLength& at) {
   return fmt::format("{} of {}, {}", at.kept, at.tasks.size(), accuracy_text(at.mean));
 }
 
-/// Returns "dyck (ood_length4), flip_flop (grid of lengths)".
+/// Returns "dyck (ood_length4), flip_flop": the splits in brackets decide, or else the grid.
 std::string basis_text(const LengthTasks& tasks) {
   std::vector<std::string> texts;
   for (const LengthTask& task : tasks.tested) {
-    std::vector<std::string> parts;
-    if (task.has_grid) parts.emplace_back("grid of lengths");
-    parts.insert(parts.end(), task.splits.begin(), task.splits.end());
-    texts.push_back(fmt::format("{} ({})", task.task, fmt::join(parts, ", ")));
+    texts.push_back(task.basis == LengthBasis::grid
+                        ? task.task
+                        : fmt::format("{} ({})", task.task, fmt::join(task.splits, ", ")));
   }
   return texts.empty() ? "no task" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
 bool has_grid(const Recommendations& found) {
   return std::ranges::any_of(found.lengths, [](const LengthTasks& tasks) {
-    return std::ranges::any_of(tasks.tested, &LengthTask::has_grid);
+    return std::ranges::any_of(tasks.tested,
+                               [](const LengthTask& task) { return task.basis == LengthBasis::grid; });
   });
 }
 
@@ -55,16 +55,17 @@ std::vector<std::string> length_notes(const Recommendations& found, const Need& 
       *need.length, kKept, 100 * need.share)};
   notes.emplace_back(
       has_grid(found)
-          ? "The effective length decides where a report has a grid of lengths, and elsewhere the splits in brackets."
-          : "No report has a grid of lengths (evaluation.grid), so the splits in brackets decide.");
+          ? "The effective length decides for all encodings if each that learned the task has a grid of lengths, and "
+            "otherwise the splits in brackets."
+          : "The splits in brackets decide, because some reports have no grid of lengths (evaluation.grid).");
   for (size_t n = 0; n < need.aspects.size(); ++n) {
     const LengthTasks& tasks = found.lengths[n];
     std::string text = fmt::format("{} at {}x: {}.", need.aspects[n].aspect, *need.length, basis_text(tasks));
     if (!tasks.too_short.empty())
       text += fmt::format(" Left out, because they were not tested there: {}.", fmt::join(tasks.too_short, ", "));
     if (!tasks.unlearned.empty())
-      text +=
-          fmt::format(" Left out, because no encoding has learned them: {}.", fmt::join(tasks.unlearned, ", "));
+      text += fmt::format(" Left out, because none of these encodings has learned them: {}.",
+                          fmt::join(tasks.unlearned, ", "));
     notes.push_back(std::move(text));
   }
   return notes;
@@ -116,7 +117,7 @@ std::vector<std::string> recommendation_notes(const Recommendations& found, cons
       "Score: token accuracy out of distribution, rescaled so that the best trivial predictor has 0 and the right answers "
       "have 1, mean over tasks; in brackets, 95 % by bootstrap over tasks and seeds. Encodings are sorted by the mean of "
       "the scores.",
-      "Cost: core time of a training step, plain attention is 1."};
+      "Cost: core time of a training step at the size of the profile quick; plain attention is 1."};
   if (!found.incomplete.empty()) {
     notes.push_back(fmt::format(
         "{} of {} encodings of the board{} are left out, because they did not run every task of these aspects; "
@@ -151,6 +152,12 @@ std::string no_recommendation_text(const Recommendations& found, const Need& nee
     return share;
   };
   const Recommendation& best = *std::ranges::max_element(found.encodings, {}, kept);
+  if (kept(best) == 0 && found.lengths.size() == 1) {
+    return fmt::format(
+        "none of the {} encodings{} that ran every task keeps {}x on any of {} tasks; lower --length",
+        found.encodings.size(), need.cost ? " at this cost" : "", *need.length,
+        found.lengths.front().tested.size());
+  }
   std::vector<std::string> counts;
   for (size_t n = 0; n < need.aspects.size(); ++n) {
     counts.push_back(fmt::format("{} on {} of {} tasks", need.aspects[n].aspect, best.at_length[n].kept,
@@ -180,7 +187,7 @@ Json to_json(const Recommendations& found, const Need& need) {
     for (size_t n = 0; n < found.lengths.size(); ++n) {
       Json& aspect = json["aspects"][n];
       aspect["at_length"] = write_list(found.lengths[n].tested, [](const LengthTask& task) {
-        return Json{{"task", task.task}, {"grid", task.has_grid}, {"splits", task.splits}};
+        return Json{{"task", task.task}, {"grid", task.basis == LengthBasis::grid}, {"splits", task.splits}};
       });
       aspect["too_short"] = found.lengths[n].too_short;
       aspect["unlearned"] = found.lengths[n].unlearned;

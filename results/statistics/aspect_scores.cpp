@@ -83,8 +83,12 @@ std::vector<AspectScore> score_aspects(const Report& report, const std::string& 
       learned += found->second.learned ? 1 : 0;
     }
     if (of_aspect.empty()) continue;
-    scores.push_back(
-        {aspect.aspect, mean(means), bootstrap(of_aspect), static_cast<int>(of_aspect.size()), learned});
+    scores.push_back({.aspect = aspect.aspect,
+                      .mean = mean(means),
+                      .interval = bootstrap(of_aspect),
+                      .tasks = static_cast<int>(of_aspect.size()),
+                      .of = static_cast<int>(aspect.tasks.size()),
+                      .learned = learned});
   }
   return scores;
 }

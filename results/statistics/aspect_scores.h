@@ -25,6 +25,7 @@ struct AspectScore {
   double mean = 0;
   Interval interval;  // 95 %, by bootstrap over tasks and, within each, over seeds
   int tasks = 0;      // that the encoding ran
+  int of = 0;         // tasks of the aspect
   int learned = 0;    // by at least half of the seeds in distribution
 };
 

@@ -134,7 +134,7 @@ void explain_open(Judged& judged, double level) {
   const double high = standard_deviation(judged.high->values), low = standard_deviation(judged.low->values);
   result.seeds_needed = seeds_needed(effect, std::sqrt((high * high + low * low) / 2), level);
   result.reason = result.seeds_needed ? fmt::format("about {} seeds would decide", *result.seeds_needed)
-                                      : "100 seeds would not decide";
+                                      : "by extrapolation, even 100 seeds would not decide";
 }
 
 /// Corrects both p-values of all order rules of `family` by Holm's method. A rule that was not tested counts with

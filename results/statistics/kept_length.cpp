@@ -69,9 +69,11 @@ double grid_accuracy(const GridResult* grid, double multiple) {
 
 }  // namespace
 
-std::optional<KeptLength> find_kept_length(std::span<const ExperimentResult* const> experiments, double multiple) {
+std::optional<KeptLength> find_kept_length(std::span<const ExperimentResult* const> experiments, double multiple,
+                                           LengthBasis basis) {
+  if (basis == LengthBasis::splits) return by_splits(experiments, multiple);
   const std::optional<EffectiveLength> effective = find_effective_length(experiments, "length");
-  if (!effective) return by_splits(experiments, multiple);
+  if (!effective) return std::nullopt;
   // The seeds that decide were tested up to there, or failed before.
   const bool is_tested =
       effective->tested_to >= multiple - kRounding || effective->multiple < effective->tested_to - kRounding;

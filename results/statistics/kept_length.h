@@ -20,7 +20,10 @@ struct KeptLength {
   bool is_kept = false;
 };
 
+/// The results that decide.
+enum class LengthBasis { grid, splits };
+
 /// Returns nothing if the experiments, which are of one task and encoding, were not tested at such lengths.
-std::optional<KeptLength> find_kept_length(std::span<const ExperimentResult* const>, double multiple);
+std::optional<KeptLength> find_kept_length(std::span<const ExperimentResult* const>, double multiple, LengthBasis);
 
 }  // namespace posbench

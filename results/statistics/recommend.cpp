@@ -29,31 +29,39 @@ ExperimentsByTask index_experiments(const Report& report) {
   return index;
 }
 
-/// Sorts the tasks of an aspect by what the encodings of the board show at a multiple of the trained length.
-LengthTasks find_length_tasks(const BoardReport& all, const ExperimentsByTask& index, const AspectTasks& aspect,
+bool is_learned(const BoardReport& all, const std::string& task,
+                const std::vector<const ExperimentResult*>& experiments) {
+  return find_learned(all.report, find_baseline(all.report, task), experiments).by_half_the_seeds();
+}
+
+/// Sorts the tasks of an aspect by what the compared encodings show at a multiple of the trained length. One rule
+/// decides for all of them, because the splits are stricter than a grid.
+LengthTasks find_length_tasks(const BoardReport& all, const ExperimentsByTask& index,
+                              const std::vector<std::string>& compared, const AspectTasks& aspect,
                               double multiple) {
   LengthTasks tasks;
   for (const std::string& name : aspect.tasks) {
-    LengthTask task{.task = name, .splits = {}};
-    bool is_learned = false, is_tested = false;
-    const auto of_task = index.find(name);
-    if (of_task == index.end()) continue;
-    for (const auto& [encoding, experiments] : of_task->second) {
-      is_learned =
-          is_learned || find_learned(all.report, find_baseline(all.report, name), experiments).by_half_the_seeds();
-      const std::optional<KeptLength> kept = find_kept_length(experiments, multiple);
-      if (!kept) continue;
-      is_tested = true;
-      task.has_grid = task.has_grid || kept->splits.empty();
-      if (task.splits.empty()) task.splits = kept->splits;
+    std::vector<const std::vector<const ExperimentResult*>*> learned;
+    for (const std::string& encoding : compared) {
+      const std::vector<const ExperimentResult*>& experiments = index.at(name).at(encoding);
+      if (is_learned(all, name, experiments)) learned.push_back(&experiments);
     }
-    if (!is_tested) {
-      tasks.too_short.push_back(name);
-    } else if (!is_learned) {
+    if (learned.empty()) {
       tasks.unlearned.push_back(name);
-    } else {
-      tasks.tested.push_back(std::move(task));
+      continue;
     }
+    LengthTask task{.task = name, .splits = {}};
+    const auto is_tested = [&](const auto* experiments) {
+      const std::optional<KeptLength> kept = find_kept_length(*experiments, multiple, task.basis);
+      if (kept && task.splits.empty()) task.splits = kept->splits;
+      return kept.has_value();
+    };
+    bool all_tested = std::ranges::all_of(learned, is_tested);
+    if (!all_tested) {
+      task.basis = LengthBasis::splits;
+      all_tested = std::ranges::all_of(learned, is_tested);
+    }
+    (all_tested ? tasks.tested.push_back(std::move(task)) : tasks.too_short.push_back(name));
   }
   return tasks;
 }
@@ -64,7 +72,7 @@ AtLength measure(const ExperimentsByTask& index, const LengthTasks& tasks, const
   AtLength at;
   std::vector<double> means;
   for (const LengthTask& task : tasks.tested) {
-    at.tasks.push_back(find_kept_length(index.at(task.task).at(encoding), multiple));
+    at.tasks.push_back(find_kept_length(index.at(task.task).at(encoding), multiple, task.basis));
     const std::optional<KeptLength>& kept = at.tasks.back();
     means.push_back(kept ? mean(kept->values) : 0);
     at.kept += kept && kept->is_kept ? 1 : 0;
@@ -86,9 +94,7 @@ Recommendations recommend(const BoardReport& all, const Need& need) {
   std::set<std::string> encodings;
   for (const ExperimentResult& experiment : all.report.experiments) encodings.insert(experiment.id.encoding);
   Recommendations found;
-  for (const AspectTasks& aspect : need.aspects) {
-    if (need.length) found.lengths.push_back(find_length_tasks(all, index, aspect, *need.length));
-  }
+  std::vector<std::string> compared;
   for (const std::string& encoding : encodings) {
     const auto ran = [&](const AspectTasks& aspect) {
       return std::ranges::all_of(aspect.tasks, [&](const std::string& task) {
@@ -100,8 +106,15 @@ Recommendations recommend(const BoardReport& all, const Need& need) {
     if (!is_affordable) continue;
     if (!std::ranges::all_of(need.aspects, ran)) {
       found.incomplete.push_back(encoding);
-      continue;
+    } else {
+      compared.push_back(encoding);
     }
+  }
+  for (const AspectTasks& aspect : need.aspects) {
+    if (need.length) found.lengths.push_back(find_length_tasks(all, index, compared, aspect, *need.length));
+  }
+  for (const std::string& encoding : compared) {
+    const auto cost = all.costs.find(encoding);
     Recommendation one{.encoding = encoding,
                        .scores = score_aspects(all.report, encoding, need.aspects),
                        .at_length = {},

@@ -20,22 +20,23 @@ struct Need {
 /// A task of an aspect, at the length of the need.
 struct LengthTask {
   std::string task;
-  bool has_grid = false;            // of one encoding or more
-  std::vector<std::string> splits;  // that decide for encodings without a grid
+  LengthBasis basis = LengthBasis::grid;  // for all encodings: the grid, if all that learned the task have one
+  std::vector<std::string> splits;        // that decide if the grid does not
 };
 
 /// The tasks of an aspect, at the length of the need.
 struct LengthTasks {
-  std::vector<LengthTask> tested;      // at such lengths, and learned by an encoding of the board
+  std::vector<LengthTask> tested;      // at such lengths, with every encoding that learned them
   std::vector<std::string> too_short;  // not tested at such lengths
-  std::vector<std::string> unlearned;  // by all encodings
+  std::vector<std::string> unlearned;  // by all compared encodings
 };
 
 /// One encoding on the tested tasks of an aspect.
 struct AtLength {
   int kept = 0;     // tasks
   double mean = 0;  // of the accuracies at that length, over tasks and seeds
-  /// One for each of LengthTasks::tested; empty if the encoding was not tested there.
+  /// One for each of LengthTasks::tested; empty if the encoding was not tested there, because it has not learned the
+  /// task and has no grid. Such a task is not kept, and its accuracy counts as 0.
   std::vector<std::optional<KeptLength>> tasks;
 };
 

@@ -113,9 +113,10 @@ TEST_CASE("the effective length is the first number of the table and has a note"
         std::string::npos);
   CHECK(
       accuracy_notes(summary).front() ==
-      "effective length: the largest multiple of the trained length up to which most seeds have 0.9 of the sequences "
-      "right; in brackets, its interval over seeds, with a coverage of at least 93.75 % of 5 seeds; >=: no larger "
-      "multiple was tested");
+      "effective length: the largest multiple of the greatest trained length that more than half of the seeds keep, "
+      "with 0.90 of the sequences right there and at every smaller multiple; <1x: they do not keep the trained length; "
+      ">=: no larger multiple was tested; in brackets, an interval over seeds with a coverage of at least 93.75 % for 5 "
+      "seeds");
   CHECK(to_markdown(split_tables(summary).at(0).table).starts_with("| encoding | effective length | in_dist"));
   const Summary few = summarize(report_of({kAll, kTwice}, 0.5));
   CHECK(to_markdown(accuracy_table(few)).find("| 0.50/not learned |") != std::string::npos);

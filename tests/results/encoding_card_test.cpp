@@ -51,11 +51,38 @@ TEST_CASE("a card names the marked tasks, which do not count in its scores and i
   all.find_mark = [](const std::string& task) { return task == "task2" ? "control" : ""; };
   const std::string text = card_text(rope_card(all)),
                     note = " 1 task marked control or open does not count: task2.";
-  CHECK(text.find("bootstrap over tasks and seeds." + note) != std::string::npos);
+  CHECK(text.find("bootstrap over tasks and seeds. Tasks marked control or open do not count.") !=
+        std::string::npos);
+  CHECK(text.find("Marked control or open, not counted:") != std::string::npos);
   const size_t mean = text.find(" Interquartile mean over the 2 that an encoding of the board has learned: ");
   REQUIRE(mean != std::string::npos);
   CHECK(text.find("rope on 2 tasks") != std::string::npos);
   CHECK(text.find(note, mean) != std::string::npos);
+}
+
+TEST_CASE("a card states in short what the encoding learns, keeps and fails at") {
+  BoardReport all = golden_board();
+  const auto contains = [&](const std::string& text) {
+    return card_text(rope_card(all)).find(text) != std::string::npos;
+  };
+  CHECK(contains("In short: it learns 2 of 3 tasks in distribution.\n"));
+  add_grids(all);
+  CHECK(contains("It keeps twice the trained length on 2 of the 2 that have a grid of lengths: task0, task1.\n"));
+  for (ExperimentResult& experiment : all.report.experiments) {
+    if (experiment.id.encoding != "rope") continue;
+    for (const size_t split : {1, 2}) experiment.splits[split].sequence = {5, 100};
+  }
+  CHECK(contains("It has less than 0.10 of the sequences right out of distribution on 2: task0, task1.\n"));
+}
+
+TEST_CASE("a card states that scores of some tasks of an aspect are not comparable") {
+  BoardReport all = golden_board();
+  std::erase_if(all.report.experiments, [](const ExperimentResult& experiment) {
+    return experiment.id.encoding == "rope" && experiment.id.task == "task0";
+  });
+  const std::string text = card_text(rope_card(all));
+  CHECK(text.find("This encoding ran only some tasks of an aspect.") != std::string::npos);
+  CHECK(text.find("1 of 2") != std::string::npos);
 }
 
 TEST_CASE("the page of a card is whole, escapes texts, and states if there are no effective lengths") {

@@ -62,7 +62,7 @@ TEST_CASE("a cost is compared with one decimal, as tables show it") {
 TEST_CASE("a length is kept if more than half of the seeds have 0.90 at that length and beyond") {
   BoardReport all = golden_board();
   const auto kept = [&](const char* task, const char* encoding, double multiple) {
-    return find_kept_length(experiments(all, task, encoding), multiple);
+    return find_kept_length(experiments(all, task, encoding), multiple, LengthBasis::splits);
   };
   CHECK(kept("task0", "alibi", 4)->is_kept);
   CHECK(kept("task0", "alibi", 4)->values == std::vector<double>(5, 0.95));
@@ -80,11 +80,11 @@ TEST_CASE("a length is kept if more than half of the seeds have 0.90 at that len
   CHECK(!kept("task0", "alibi", 4)->is_kept);
 }
 
-TEST_CASE("a grid decides on the length before the splits") {
+TEST_CASE("a length is kept by a grid if it is within the effective length") {
   BoardReport all = golden_board();
   add_grids(all);
   const auto kept = [&](const char* encoding, double multiple) {
-    return find_kept_length(experiments(all, "task0", encoding), multiple);
+    return find_kept_length(experiments(all, "task0", encoding), multiple, LengthBasis::grid);
   };
   CHECK(kept("rope", 2)->is_kept);
   CHECK(!kept("rope", 3)->is_kept);
@@ -97,6 +97,24 @@ TEST_CASE("a grid decides on the length before the splits") {
     experiment.grids[0].end = GridEnd::task;
   }
   CHECK(!kept("cope", 3));
+}
+
+TEST_CASE("one rule decides on the length for all encodings of a task") {
+  BoardReport all = golden_board();
+  add_grids(all);
+  const auto basis = [&](const BoardReport& board) {
+    return recommend(board, {.aspects = golden_aspects(), .length = 2}).lengths[0].tested[0].basis;
+  };
+  CHECK(basis(all) == LengthBasis::grid);
+  for (ExperimentResult& experiment : all.report.experiments) {
+    if (experiment.id.task == "task0" && experiment.id.encoding == "rope") experiment.grids.clear();
+  }
+  CHECK(basis(all) == LengthBasis::splits);
+  for (ExperimentResult& experiment : all.report.experiments) {
+    if (experiment.id.task == "task0" && experiment.id.encoding == "rope")
+      experiment.splits[0].sequence = {0, 100};
+  }
+  CHECK(basis(all) == LengthBasis::grid);
 }
 
 TEST_CASE("if no encoding meets the need, the closest one is named") {
