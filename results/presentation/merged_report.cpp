@@ -47,7 +47,7 @@ std::map<std::string, int> count_runs(std::span<const NamedReport> runs) {
   return counts;
 }
 
-/// Returns the times of a run's experiments, under the new names of its encodings.
+/// Adds the times of a run's experiments, under the new names of its encodings.
 void add_times(const Json& timing, const std::map<std::string, std::string>& names, Json& all) {
   if (!timing.contains("experiments") || !timing.at("experiments").is_array()) return;
   for (Json time : timing.at("experiments")) {

@@ -64,7 +64,7 @@ const Json& member(const Json& json, std::string_view key) {
   return found != json.end() && found->is_object() ? *found : kNone;
 }
 
-/// Returns the settings of a task that override those of the run, and other settings that change its training.
+/// Returns a text about the first difference of the budgets; nothing if they are equal.
 std::optional<std::string> other_budget(const NamedReport& baseline, const NamedReport& candidate) {
   const Json &a = baseline.report.config, &b = candidate.report.config;
   std::optional<JsonDifference> found;
@@ -97,7 +97,7 @@ Json user_splits(const Report& report, const std::string& task) {
 }
 
 /// Checks splits. Two splits that users defined or redefined may have the same name and different options.
-void check_own_splits(const NamedReport& baseline, const NamedReport& candidate) {
+void check_user_splits(const NamedReport& baseline, const NamedReport& candidate) {
   for (const TaskBaseline& task : baseline.report.tasks) {
     const TaskBaseline* other = find(candidate.report, task.task);
     if (!other) continue;
@@ -175,7 +175,7 @@ void warn_of_seeds(const NamedReport& a, const NamedReport& b, std::vector<std::
 std::vector<std::string> check_comparable(const NamedReport& baseline, const NamedReport& candidate,
                                           bool allow_different_budget) {
   check_versions(baseline, candidate);
-  check_own_splits(baseline, candidate);
+  check_user_splits(baseline, candidate);
   const std::optional<std::string> budget = other_budget(baseline, candidate);
   if (budget && !allow_different_budget) {
     refuse(baseline, candidate,
