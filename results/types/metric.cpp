@@ -1,7 +1,6 @@
 #include "results/types/metric.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +10,6 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include "base/error.h"
 
 namespace posbench {
 namespace {
@@ -113,15 +110,6 @@ const std::vector<MetricInfo>& metrics() {
 const MetricInfo& metric_info(Metric metric) { return metrics()[static_cast<size_t>(metric)]; }
 
 std::string to_string(Metric metric) { return metric_info(metric).name; }
-
-Metric parse_metric(const std::string& name) {
-  std::vector<std::string> names;
-  for (const MetricInfo& metric : metrics()) {
-    if (metric.name == name) return metric.metric;
-    names.push_back(metric.name);
-  }
-  throw InputError(fmt::format("metric '{}': expected one of {}", name, fmt::join(names, ", ")));
-}
 
 const SplitResult* find_split(const ExperimentResult& experiment, const std::string& split) {
   if (experiment.status != Status::ok) return nullptr;

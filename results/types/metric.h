@@ -34,8 +34,6 @@ struct MetricInfo {
 const std::vector<MetricInfo>& metrics();
 const MetricInfo& metric_info(Metric);
 std::string to_string(Metric);  // its name
-/// Returns the metric of a name. Throws InputError.
-Metric parse_metric(const std::string& name);
 
 /// Returns the result on a split of the task, or null if the experiment did not finish. Throws std::out_of_range
 /// for an unknown split.
