@@ -148,7 +148,7 @@ void add_cell(const std::string& row, const std::string& column, const std::vect
     return std::any_of(experiments.begin(), experiments.end(),
                        [&](const ExperimentResult* experiment) { return experiment->status == status; });
   };
-  const std::string mark = std::string(any(Status::diverged) ? "d" : "") + (any(Status::failed) ? "f" : "");
+  const std::string mark = unfinished_letters(any(Status::diverged), any(Status::failed));
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
   rows.push_back({row, column, round_for_page(mean(values)), round_for_page(*least), round_for_page(*greatest),
                   values.size(), mark, accuracy_text(mean(values)), ""});
