@@ -32,15 +32,9 @@ std::optional<std::string> text(const std::optional<JsonDifference>& difference,
       to_printable(fmt::format("{} and {} cannot be compared: {}", baseline.name, candidate.name, why)));
 }
 
-const TaskBaseline* find(const Report& report, const std::string& task) {
-  const auto same = [&](const TaskBaseline& t) { return t.task == task; };
-  const auto found = std::find_if(report.tasks.begin(), report.tasks.end(), same);
-  return found == report.tasks.end() ? nullptr : &*found;
-}
-
 void check_versions(const NamedReport& baseline, const NamedReport& candidate) {
   for (const TaskBaseline& task : baseline.report.tasks) {
-    const TaskBaseline* other = find(candidate.report, task.task);
+    const TaskBaseline* other = find_task(candidate.report, task.task);
     if (!other || other->version == task.version) continue;
     refuse(baseline, candidate,
            fmt::format("task '{}' has version {} in the first and {} in the second, so its samples "
@@ -53,7 +47,7 @@ void check_versions(const NamedReport& baseline, const NamedReport& candidate) {
 std::set<std::string> common_tasks(const NamedReport& a, const NamedReport& b) {
   std::set<std::string> names;
   for (const TaskBaseline& task : a.report.tasks) {
-    if (find(b.report, task.task)) names.insert({task.task, spec_name(task.task)});
+    if (find_task(b.report, task.task)) names.insert({task.task, spec_name(task.task)});
   }
   return names;
 }
@@ -99,7 +93,7 @@ Json user_splits(const Report& report, const std::string& task) {
 /// Checks splits. Two splits that users defined or redefined may have the same name and different options.
 void check_user_splits(const NamedReport& baseline, const NamedReport& candidate) {
   for (const TaskBaseline& task : baseline.report.tasks) {
-    const TaskBaseline* other = find(candidate.report, task.task);
+    const TaskBaseline* other = find_task(candidate.report, task.task);
     if (!other) continue;
     const Json ours = user_splits(baseline.report, task.task), theirs = user_splits(candidate.report, task.task);
     std::set<std::string> names;
@@ -124,7 +118,7 @@ void check_user_splits(const NamedReport& baseline, const NamedReport& candidate
 /// to the next.
 void check_split_options(const NamedReport& a, const NamedReport& b, std::vector<std::string>& warnings) {
   for (const TaskBaseline& task : a.report.tasks) {
-    const TaskBaseline* other = find(b.report, task.task);
+    const TaskBaseline* other = find_task(b.report, task.task);
     if (!other) continue;
     bool unknown = false;
     for (const SplitBaseline& split : task.splits) {
@@ -148,7 +142,7 @@ void check_split_options(const NamedReport& a, const NamedReport& b, std::vector
 
 void warn_of_splits(const NamedReport& a, const NamedReport& b, std::vector<std::string>& warnings) {
   for (const TaskBaseline& task : a.report.tasks) {
-    const TaskBaseline* other = find(b.report, task.task);
+    const TaskBaseline* other = find_task(b.report, task.task);
     for (const SplitBaseline& split : task.splits) {
       const auto same = [&](const SplitBaseline& s) { return s.name == split.name && s.kind == split.kind; };
       if (!other || std::any_of(other->splits.begin(), other->splits.end(), same)) continue;

@@ -128,6 +128,12 @@ double split_accuracy(const ExperimentResult& experiment, const std::string& spl
   return split_value(experiment, split, metric).value_or(0);
 }
 
+double mean_accuracy(const ExperimentResult& experiment, std::span<const std::string> splits, Metric metric) {
+  double sum = 0;
+  for (const std::string& split : splits) sum += split_accuracy(experiment, split, metric);
+  return sum / static_cast<double>(splits.size());
+}
+
 double unfinished_value(Metric metric, double chance, std::span<const double> finished) {
   const MetricInfo& about = metric_info(metric);
   if (about.is_accuracy) return 0;
