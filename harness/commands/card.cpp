@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/error.h"
@@ -35,11 +34,9 @@ struct CardRequest {
 };
 
 bool is_about(const Claim& claim, const std::string& encoding) {
-  const auto matches = [&](const ClaimCell& cell) { return spec_name(cell.encoding) == encoding; };
-  return std::ranges::any_of(claim.rules, [&](const Rule& rule) {
-    if (const auto* order = std::get_if<OrderRule>(&rule)) return matches(order->high) || matches(order->low);
-    return matches(std::get<LevelRule>(rule).cell);
-  });
+  const auto matches = [&](const ClaimCell* cell) { return spec_name(cell->encoding) == encoding; };
+  return std::ranges::any_of(claim.rules,
+                             [&](const Rule& rule) { return std::ranges::any_of(cells_of(rule), matches); });
 }
 
 /// Returns the claims about an encoding, with the verdicts of the reduced size.

@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "encodings/aliases.h"
@@ -116,11 +115,6 @@ void add_others(const Report& report, SiteContents& contents) {
                                            : SiteTask{.family = "other", .splits = {}});
     contents.tasks.back().name = task;
   }
-}
-
-std::vector<const ClaimCell*> cells_of(const Rule& rule) {
-  if (const auto* order = std::get_if<OrderRule>(&rule)) return {&order->high, &order->low};
-  return {&std::get<LevelRule>(rule).cell};
 }
 
 void add_name(const std::string& name, std::vector<std::string>& names) {

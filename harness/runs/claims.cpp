@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/error.h"
@@ -60,13 +60,7 @@ std::string run_name(const RunConfig& config) {
 
 std::vector<ClaimCell*> cells(Claim& claim) {
   std::vector<ClaimCell*> cells;
-  for (Rule& rule : claim.rules) {
-    if (auto* order = std::get_if<OrderRule>(&rule)) {
-      cells.insert(cells.end(), {&order->high, &order->low});
-    } else {
-      cells.push_back(&std::get<LevelRule>(rule).cell);
-    }
-  }
+  for (Rule& rule : claim.rules) std::ranges::copy(cells_of(rule), std::back_inserter(cells));
   return cells;
 }
 

@@ -19,6 +19,10 @@ std::string difference_text(double difference) {
   return text == "-0.000" ? "+0.000" : text;
 }
 
+std::string unfinished_letters(bool diverged, bool failed) {
+  return std::string(diverged ? "d" : "") + (failed ? "f" : "");
+}
+
 std::string number_text(const std::optional<double>& number) {
   return number ? fmt::format("{:.6g}", *number) : "";
 }

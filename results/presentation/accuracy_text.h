@@ -11,6 +11,9 @@ std::string accuracy_text(double accuracy, int digits = 2);
 /// Returns a difference with its sign and three digits: "+0.123". A difference that rounds to zero is "+0.000".
 std::string difference_text(double difference);
 
+/// Returns "d" if seeds diverged and "f" if some failed: "", "d", "f" or "df".
+std::string unfinished_letters(bool diverged, bool failed);
+
 /// Returns a number with six significant digits, for programs. Empty if there is none.
 std::string number_text(const std::optional<double>&);
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -20,15 +19,10 @@ namespace {
 
 void add_tasks(const NamedReport& run, Report& all) {
   for (const TaskBaseline& task : run.report.tasks) {
-    const auto same_task = [&](const TaskBaseline& other) { return other.task == task.task; };
-    const auto found = std::find_if(all.tasks.begin(), all.tasks.end(), same_task);
-    const auto same_split = [](const SplitBaseline& a, const SplitBaseline& b) {
-      return a.name == b.name && a.kind == b.kind;
-    };
-    if (found == all.tasks.end()) {
+    const TaskBaseline* known = find_task(all, task.task);
+    if (!known) {
       all.tasks.push_back(task);
-    } else if (!std::equal(task.splits.begin(), task.splits.end(), found->splits.begin(), found->splits.end(),
-                           same_split)) {
+    } else if (!same_splits(task, *known)) {
       throw InputError(to_printable(
           fmt::format("{}: task '{}' has other splits than in a run before it; report the runs one by one",
                       run.name, task.task)));
@@ -47,7 +41,7 @@ std::map<std::string, int> count_runs(std::span<const NamedReport> runs) {
   return counts;
 }
 
-/// Returns the times of a run's experiments, under the new names of its encodings.
+/// Adds the times of a run's experiments, under the new names of its encodings.
 void add_times(const Json& timing, const std::map<std::string, std::string>& names, Json& all) {
   if (!timing.contains("experiments") || !timing.at("experiments").is_array()) return;
   for (Json time : timing.at("experiments")) {

@@ -25,11 +25,6 @@ Json high(const std::optional<Interval>& interval) {
   return interval ? round_for_page(interval->high) : Json(nullptr);
 }
 
-/// Returns "d" where seeds diverged, "f" where some failed.
-std::string mark(const SummaryRow& row) {
-  return std::string(row.diverged > 0 ? "d" : "") + (row.failed > 0 ? "f" : "");
-}
-
 /// Returns "not learned (+0.12)": how much validation accuracy rose late in training. Returns an empty text if
 /// most seeds have learned the task.
 std::string not_learned(const SummaryRow& row) {
@@ -67,7 +62,8 @@ Plot heat_map(const PageSource& source, const std::string& title, Kind kind, Acc
       const auto [least, greatest] = std::minmax_element(spread.values.begin(), spread.values.end());
       plot.rows.push_back({encoding, task, round_for_page(spread.mean), round_for_page(*least),
                            round_for_page(*greatest), low(spread.interval), high(spread.interval),
-                           round_for_page(split.solved), found->second->seeds.size(), mark(*found->second),
+                           round_for_page(split.solved), found->second->seeds.size(),
+                           unfinished_letters(found->second->diverged > 0, found->second->failed > 0),
                            accuracy_text(spread.mean), is_out ? not_learned(*found->second) : ""});
     }
   }
@@ -100,10 +96,10 @@ Plot effective_map(const PageSource& source, const char* title, const char* abou
       const EffectiveLength& effective = *(row->*kind);
       const bool is_learned = row->learned.by_half_the_seeds();
       const std::optional<Interval>& interval = is_learned ? effective.interval : no_interval;
-      plot.rows.push_back({encoding, task, is_learned ? Json(effective.multiple) : Json(nullptr), low(interval),
-                           high(interval), effective.tested_to, mark(*row),
-                           is_learned ? multiple_text(effective.multiple, effective.tested_to) : "",
-                           not_learned(*row)});
+      plot.rows.push_back(
+          {encoding, task, is_learned ? Json(effective.multiple) : Json(nullptr), low(interval), high(interval),
+           effective.tested_to, unfinished_letters(row->diverged > 0, row->failed > 0),
+           is_learned ? multiple_text(effective.multiple, effective.tested_to) : "", not_learned(*row)});
     }
   }
   return plot;

@@ -140,7 +140,7 @@ void set_order(Plot& plot, const std::vector<std::string>& rows, const std::vect
   plot.signals["x_order"] = with_cells(columns, 1);
 }
 
-/// Returns a cell with the accuracies of all seeds at a point of the grid.
+/// Adds a cell with the accuracies of all seeds at a point of the grid.
 void add_cell(const std::string& row, const std::string& column, const std::vector<double>& values,
               const Experiments& experiments, Json& rows) {
   if (values.empty()) return;
@@ -148,7 +148,7 @@ void add_cell(const std::string& row, const std::string& column, const std::vect
     return std::any_of(experiments.begin(), experiments.end(),
                        [&](const ExperimentResult* experiment) { return experiment->status == status; });
   };
-  const std::string mark = std::string(any(Status::diverged) ? "d" : "") + (any(Status::failed) ? "f" : "");
+  const std::string mark = unfinished_letters(any(Status::diverged), any(Status::failed));
   const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
   rows.push_back({row, column, round_for_page(mean(values)), round_for_page(*least), round_for_page(*greatest),
                   values.size(), mark, accuracy_text(mean(values)), ""});
@@ -278,7 +278,7 @@ void add_by_axis(const PageSource& source, const Grid& grid, const std::vector<S
   }
 }
 
-/// Returns the only axis of the grids of a task, with a row for each encoding.
+/// Adds diagrams of the only axis of the grids of a task, with a row for each encoding.
 void add_by_encoding(const PageSource& source, const std::vector<const Grid*>& of_task, const SweptAxis& axis,
                      std::vector<Plot>& plots) {
   for (const auto& [name, kind] : kKinds) {

@@ -11,27 +11,6 @@
 #include "results/presentation/report_table.h"
 
 namespace posbench {
-namespace {
-
-/// Returns the seconds of each experiment. Other programs may have written `timing`, so entries of
-/// another form are skipped.
-std::map<ExperimentId, double> read_seconds(const Json& timing) {
-  std::map<ExperimentId, double> seconds;
-  const auto list = timing.find("experiments");
-  if (list == timing.end() || !list->is_array()) return seconds;
-  for (const Json& time : *list) {
-    const auto is = [&](const char* key, auto test) { return time.contains(key) && (time.at(key).*test)(); };
-    if (!time.is_object() || !is("task", &Json::is_string) || !is("encoding", &Json::is_string) ||
-        !is("seed", &Json::is_number_unsigned) || !is("seconds", &Json::is_number)) {
-      continue;
-    }
-    const double value = time.at("seconds");
-    if (value >= 0 && value < 1e12) seconds[{time.at("task"), time.at("encoding"), time.at("seed")}] = value;
-  }
-  return seconds;
-}
-
-}  // namespace
 
 Section result_section(const PageSource& source) {
   const Table table = accuracy_table(source.summary);
@@ -62,7 +41,7 @@ Section cost_section(const PageSource& source) {
                   {"high", "most expensive task"},
                   {"experiments", "experiments"}}};
   plot.signals = {{"x_title", "milliseconds"}, {"zero", true}};
-  const std::map<ExperimentId, double> seconds = read_seconds(source.report.timing);
+  const std::map<ExperimentId, double> seconds = read_seconds(source.report);
   for (const std::string& encoding : source.encodings) {
     std::vector<double> of_tasks;
     int experiments = 0;

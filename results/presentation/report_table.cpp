@@ -53,10 +53,8 @@ Cell accuracy_cell(const SummaryRow& row, Metric metric, bool has_effective) {
   std::string text = fmt::format("{}/{}", two_digits(row.in_distribution, metric),
                                  unknown ? "not learned" : two_digits(row.out_of_distribution, metric));
   if (has_effective) text.insert(0, effective_prefix(row, metric));
-  if (row.diverged + row.failed > 0) text += unknown ? ", " : "";
-  if (row.diverged > 0) text += 'd';
-  if (row.failed > 0) text += 'f';
-  if (row.diverged + row.failed > 0) return {text, Tone::bad};
+  const std::string letters = unfinished_letters(row.diverged > 0, row.failed > 0);
+  if (!letters.empty()) return {text + (unknown ? ", " : "") + letters, Tone::bad};
   const bool solved = row.out_of_distribution && row.out_of_distribution->solved == 1;
   return {text, unknown ? Tone::faint : solved ? Tone::good : Tone::plain};
 }
@@ -65,7 +63,7 @@ Cell accuracy_cell(const SummaryRow& row, Metric metric, bool has_effective) {
 Cell split_cell(const SummaryRow& row, const SplitSummary& split, Metric metric) {
   if (unfinished(row)) return unfinished_cell(row);
   const bool unknown = split.kind != SplitKind::in_distribution && not_learned(row, metric);
-  const std::string letters = std::string(row.diverged > 0 ? "d" : "") + (row.failed > 0 ? "f" : "");
+  const std::string letters = unfinished_letters(row.diverged > 0, row.failed > 0);
   const std::string text =
       fmt::format(fmt::runtime(unknown ? "({}){}" : "{}{}"), two_digits(split, metric), letters);
   return {text, !letters.empty()    ? Tone::bad

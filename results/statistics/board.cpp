@@ -23,12 +23,9 @@
 namespace posbench {
 namespace {
 
-bool has_task(const Report& report, const std::string& task) {
-  return std::ranges::find(report.tasks, task, &TaskBaseline::task) != report.tasks.end();
-}
-
 bool has_common_task(const Report& a, const Report& b) {
-  return std::ranges::any_of(a.tasks, [&](const TaskBaseline& task) { return has_task(b, task.task); });
+  return std::ranges::any_of(a.tasks,
+                             [&](const TaskBaseline& task) { return find_task(b, task.task) != nullptr; });
 }
 
 /// Throws InputError if a report has a task of an earlier one with other samples, splits or settings.
@@ -37,47 +34,31 @@ void check(std::span<const NamedReport> earlier, const NamedReport& run, bool al
     if (!has_common_task(other.report, run.report)) continue;
     check_comparable(other, run, allow_different_budget);
     for (const TaskBaseline& task : run.report.tasks) {
-      for (const TaskBaseline& same : other.report.tasks) {
-        const auto equal = [](const SplitBaseline& a, const SplitBaseline& b) {
-          return a.name == b.name && a.kind == b.kind;
-        };
-        if (same.task != task.task ||
-            std::equal(task.splits.begin(), task.splits.end(), same.splits.begin(), same.splits.end(), equal)) {
-          continue;
-        }
-        throw InputError(to_printable(
-            fmt::format("{}: task '{}' has other splits than in {}", run.name, task.task, other.name)));
-      }
+      const TaskBaseline* same = find_task(other.report, task.task);
+      if (!same || same_splits(task, *same)) continue;
+      throw InputError(
+          to_printable(fmt::format("{}: task '{}' has other splits than in {}", run.name, task.task, other.name)));
     }
   }
 }
 
 void add_tasks(const Report& report, Report& all) {
   for (const TaskBaseline& task : report.tasks) {
-    if (!has_task(all, task.task)) all.tasks.push_back(task);
+    if (!find_task(all, task.task)) all.tasks.push_back(task);
   }
 }
 
-/// Returns the seconds of a training step, including its share of the tests, as means over seeds, by encoding and
-/// task. Skips entries of another form, since other programs may have written them.
+/// Returns the seconds of a training step, with its share of the tests, as means over seeds, by encoding and task.
 std::map<std::pair<std::string, std::string>, double> step_seconds(const Report& report) {
-  std::map<ExperimentId, int> steps;
-  for (const ExperimentResult& e : report.experiments) steps[e.id] = e.steps;
-  std::map<std::pair<std::string, std::string>, std::vector<double>> seconds;
-  const auto list = report.timing.find("experiments");
-  if (list == report.timing.end() || !list->is_array()) return {};
-  for (const Json& time : *list) {
-    const auto is = [&](const char* key, auto test) { return time.contains(key) && (time.at(key).*test)(); };
-    if (!time.is_object() || !is("task", &Json::is_string) || !is("encoding", &Json::is_string) ||
-        !is("seed", &Json::is_number_unsigned) || !is("seconds", &Json::is_number)) {
-      continue;
-    }
-    const ExperimentId id{time.at("task"), time.at("encoding"), time.at("seed")};
-    const double value = time.at("seconds");
-    if (steps[id] > 0 && value > 0 && value < 1e12) seconds[{id.encoding, id.task}].push_back(value / steps[id]);
+  const std::map<ExperimentId, double> seconds = read_seconds(report);
+  std::map<std::pair<std::string, std::string>, std::vector<double>> of_steps;
+  for (const ExperimentResult& e : report.experiments) {
+    const auto time = seconds.find(e.id);
+    if (time != seconds.end() && time->second > 0 && e.steps > 0)
+      of_steps[{e.id.encoding, e.id.task}].push_back(time->second / e.steps);
   }
   std::map<std::pair<std::string, std::string>, double> means;
-  for (const auto& [key, values] : seconds) means[key] = mean(values);
+  for (const auto& [key, values] : of_steps) means[key] = mean(values);
   return means;
 }
 
@@ -129,25 +110,10 @@ void add_users(const NamedReport& run, const Costs& known, std::set<ExperimentId
   }
 }
 
-/// Returns the splits of a task that decide the tiers.
-std::vector<std::string> deciding(const TaskBaseline& task, const std::string& wanted) {
-  std::vector<std::string> names;
-  for (const SplitBaseline& split : task.splits) {
-    if (split.name == wanted || to_string(split.kind) == wanted) names.push_back(split.name);
-  }
-  return names;
-}
-
-double mean_accuracy(const ExperimentResult& experiment, const std::vector<std::string>& splits, Metric metric) {
-  double sum = 0;
-  for (const std::string& split : splits) sum += split_accuracy(experiment, split, metric);
-  return sum / static_cast<double>(splits.size());
-}
-
 BoardRow make_row(const Report& report, const TaskBaseline& task, const std::vector<std::string>& splits,
                   Metric metric, const std::vector<const ExperimentResult*>& experiments) {
   BoardRow row{.encoding = experiments.front()->id.encoding};
-  const std::vector<std::string> trained = deciding(task, to_string(SplitKind::in_distribution));
+  const std::vector<std::string> trained = select_splits(task, to_string(SplitKind::in_distribution));
   double sum = 0;
   for (const ExperimentResult* experiment : experiments) {
     row.values.push_back(mean_accuracy(*experiment, splits, metric));
@@ -283,7 +249,7 @@ BoardReport merge_board(std::span<const NamedReport> stored, std::span<const Nam
     }
   }
   for (const TaskBaseline& task : all.recurrent.tasks) {
-    if (has_task(all.report, task.task)) continue;
+    if (find_task(all.report, task.task)) continue;
     all.warnings.push_back(fmt::format(
         "no encoding of the board ran {}, so the board does not show the recurrent models on it", task.task));
   }
@@ -294,7 +260,7 @@ Board make_board(const BoardReport& all, const BoardOptions& options) {
   const GroupedReport encodings(all.report), recurrent(all.recurrent);
   Board board{.options = options};
   for (const TaskBaseline& task : all.report.tasks) {
-    BoardTask shown{.task = task.task, .split = options.split, .splits = deciding(task, options.split)};
+    BoardTask shown{.task = task.task, .split = options.split, .splits = select_splits(task, options.split)};
     if (shown.splits.empty()) continue;
     shown.rows = make_rows(all, encodings, task, shown.splits, options.metric);
     if (shown.rows.empty()) continue;

@@ -43,9 +43,9 @@ struct BoardLookups {
   std::function<std::string(const Report&)> recurrent_block_of = {};
 };
 
-/// Estimates the costs of the user's encodings from their seconds for each step, relative to those of encodings in
-/// the same report whose cost is known. Throws InputError if two reports have the same task with other samples or,
-/// unless that is allowed, another budget.
+/// Merges the stored reports and those of the user. Estimates the costs of the user's encodings from their seconds
+/// for each step, relative to those of encodings in the same report whose cost is known. Throws InputError if two
+/// reports have the same task with other samples or, unless that is allowed, another budget.
 BoardReport merge_board(std::span<const NamedReport> stored, std::span<const NamedReport> users,
                         const Costs& known, bool allow_different_budget, const BoardLookups& = {});
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/special_functions/binomial.hpp>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -18,10 +19,6 @@ namespace posbench {
 namespace {
 
 constexpr double kSolvingSeeds = 0.9, kFailingSeeds = 0.1;  // fractions of seeds that decide a level rule
-
-bool of_kind(const SplitBaseline& split, const std::string& wanted) {
-  return split.name == wanted || to_string(split.kind) == wanted;
-}
 
 bool out_of_distribution(const ClaimCell& cell) { return cell.split != "in_distribution"; }
 
@@ -48,6 +45,12 @@ std::string why_not(const ClaimCell& cell, const Evidence& evidence) {
   return text;
 }
 
+template <class Cell, class AnyRule>
+std::vector<Cell*> list_cells(AnyRule& rule) {
+  if (auto* order = std::get_if<OrderRule>(&rule)) return {&order->high, &order->low};
+  return {&std::get<LevelRule>(rule).cell};
+}
+
 /// A rule of a claim, with its evidence.
 struct Judged {
   const Rule* rule;
@@ -57,10 +60,7 @@ struct Judged {
 
 Judged look_up(const Claim& claim, const Rule& rule, const AllEvidence& all) {
   Judged judged{.rule = &rule};
-  const auto cells = [&]() -> std::vector<const ClaimCell*> {
-    if (const auto* order = std::get_if<OrderRule>(&rule)) return {&order->high, &order->low};
-    return {&std::get<LevelRule>(rule).cell};
-  }();
+  const std::vector<const ClaimCell*> cells = cells_of(rule);
   std::vector<const Evidence*> found;
   for (const ClaimCell* cell : cells) {
     found.push_back(find(all, *cell, claim.metric));
@@ -101,22 +101,16 @@ void measure_order(Judged& judged) {
   judged.result.p_below_zero = shift_p(judged.high->values, judged.low->values, 0);
 }
 
-double choose(int n, int k) {
-  double product = 1;
-  for (int i = 1; i <= k; ++i) product *= static_cast<double>(n - k + i) / i;
-  return product;
-}
-
 /// Returns the smallest number of seeds of each encoding with which a t-test of this effect has a power of 0.8 at
 /// that level, and with which a permutation test can reach the level at all; empty above 100.
 std::optional<int> seeds_needed(double effect, double deviation, double level) {
-  constexpr int kMax = 100;
-  for (int n = kClaimSeeds; n <= kMax; ++n) {
-    if (choose(2 * n, n) * level < 1) continue;
+  constexpr unsigned kMax = 100;
+  for (unsigned n = kClaimSeeds; n <= kMax; ++n) {
+    if (boost::math::binomial_coefficient<double>(2 * n, n) * level < 1) continue;
     const double freedom = 2.0 * n - 2;
     const double critical = quantile(complement(boost::math::students_t(freedom), level));
     const double detectable = detectable_noncentrality(critical, freedom) * deviation * std::sqrt(2.0 / n);
-    if (detectable <= effect) return n;
+    if (detectable <= effect) return static_cast<int>(n);
   }
   return std::nullopt;
 }
@@ -183,6 +177,10 @@ ClaimResult combine(const Claim& claim, std::span<const Judged> rules) {
 
 }  // namespace
 
+std::vector<ClaimCell*> cells_of(Rule& rule) { return list_cells<ClaimCell>(rule); }
+
+std::vector<const ClaimCell*> cells_of(const Rule& rule) { return list_cells<const ClaimCell>(rule); }
+
 std::string evidence_key(const ClaimCell& cell, Metric metric) {
   return fmt::format("{} {} {}", cell.run, cell.split, to_string(metric));
 }
@@ -193,10 +191,7 @@ Evidence find_evidence(const NamedReport& named, const std::string& split, Metri
     throw InputError(fmt::format("{}: expected a report of one task", named.name));
   }
   const TaskBaseline& task = report.tasks.front();
-  std::vector<std::string> splits;
-  for (const SplitBaseline& of_task : task.splits) {
-    if (of_kind(of_task, split)) splits.push_back(of_task.name);
-  }
+  const std::vector<std::string> splits = select_splits(task, split);
   if (splits.empty()) throw InputError(fmt::format("{}: no split '{}'", named.name, split));
   Evidence evidence;
   std::vector<const ExperimentResult*> experiments;
@@ -204,10 +199,8 @@ Evidence find_evidence(const NamedReport& named, const std::string& split, Metri
     if (experiment.id.encoding != report.experiments.front().id.encoding) {
       throw InputError(fmt::format("{}: expected a report of one encoding", named.name));
     }
-    double sum = 0;
-    for (const std::string& name : splits) sum += split_accuracy(experiment, name, metric);
     evidence.seeds.push_back(experiment.id.seed);
-    evidence.values.push_back(sum / static_cast<double>(splits.size()));
+    evidence.values.push_back(mean_accuracy(experiment, splits, metric));
     experiments.push_back(&experiment);
   }
   evidence.learned = find_learned(report, task, experiments);

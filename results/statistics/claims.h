@@ -47,6 +47,9 @@ struct LevelRule {
 };
 
 using Rule = std::variant<OrderRule, LevelRule>;
+/// Returns pointers to the cells of a rule: to `high` and `low` of an order rule, or to the cell of a level rule.
+std::vector<ClaimCell*> cells_of(Rule&);
+std::vector<const ClaimCell*> cells_of(const Rule&);
 
 /// One published number, as it was published.
 struct Published {

@@ -32,15 +32,9 @@ std::optional<std::string> text(const std::optional<JsonDifference>& difference,
       to_printable(fmt::format("{} and {} cannot be compared: {}", baseline.name, candidate.name, why)));
 }
 
-const TaskBaseline* find(const Report& report, const std::string& task) {
-  const auto same = [&](const TaskBaseline& t) { return t.task == task; };
-  const auto found = std::find_if(report.tasks.begin(), report.tasks.end(), same);
-  return found == report.tasks.end() ? nullptr : &*found;
-}
-
 void check_versions(const NamedReport& baseline, const NamedReport& candidate) {
   for (const TaskBaseline& task : baseline.report.tasks) {
-    const TaskBaseline* other = find(candidate.report, task.task);
+    const TaskBaseline* other = find_task(candidate.report, task.task);
     if (!other || other->version == task.version) continue;
     refuse(baseline, candidate,
            fmt::format("task '{}' has version {} in the first and {} in the second, so its samples "
@@ -53,7 +47,7 @@ void check_versions(const NamedReport& baseline, const NamedReport& candidate) {
 std::set<std::string> common_tasks(const NamedReport& a, const NamedReport& b) {
   std::set<std::string> names;
   for (const TaskBaseline& task : a.report.tasks) {
-    if (find(b.report, task.task)) names.insert({task.task, spec_name(task.task)});
+    if (find_task(b.report, task.task)) names.insert({task.task, spec_name(task.task)});
   }
   return names;
 }
@@ -64,7 +58,7 @@ const Json& member(const Json& json, std::string_view key) {
   return found != json.end() && found->is_object() ? *found : kNone;
 }
 
-/// Returns the settings of a task that override those of the run, and other settings that change its training.
+/// Returns a text about the first difference of the budgets; nothing if they are equal.
 std::optional<std::string> other_budget(const NamedReport& baseline, const NamedReport& candidate) {
   const Json &a = baseline.report.config, &b = candidate.report.config;
   std::optional<JsonDifference> found;
@@ -97,9 +91,9 @@ Json user_splits(const Report& report, const std::string& task) {
 }
 
 /// Checks splits. Two splits that users defined or redefined may have the same name and different options.
-void check_own_splits(const NamedReport& baseline, const NamedReport& candidate) {
+void check_user_splits(const NamedReport& baseline, const NamedReport& candidate) {
   for (const TaskBaseline& task : baseline.report.tasks) {
-    const TaskBaseline* other = find(candidate.report, task.task);
+    const TaskBaseline* other = find_task(candidate.report, task.task);
     if (!other) continue;
     const Json ours = user_splits(baseline.report, task.task), theirs = user_splits(candidate.report, task.task);
     std::set<std::string> names;
@@ -124,7 +118,7 @@ void check_own_splits(const NamedReport& baseline, const NamedReport& candidate)
 /// to the next.
 void check_split_options(const NamedReport& a, const NamedReport& b, std::vector<std::string>& warnings) {
   for (const TaskBaseline& task : a.report.tasks) {
-    const TaskBaseline* other = find(b.report, task.task);
+    const TaskBaseline* other = find_task(b.report, task.task);
     if (!other) continue;
     bool unknown = false;
     for (const SplitBaseline& split : task.splits) {
@@ -148,7 +142,7 @@ void check_split_options(const NamedReport& a, const NamedReport& b, std::vector
 
 void warn_of_splits(const NamedReport& a, const NamedReport& b, std::vector<std::string>& warnings) {
   for (const TaskBaseline& task : a.report.tasks) {
-    const TaskBaseline* other = find(b.report, task.task);
+    const TaskBaseline* other = find_task(b.report, task.task);
     for (const SplitBaseline& split : task.splits) {
       const auto same = [&](const SplitBaseline& s) { return s.name == split.name && s.kind == split.kind; };
       if (!other || std::any_of(other->splits.begin(), other->splits.end(), same)) continue;
@@ -175,7 +169,7 @@ void warn_of_seeds(const NamedReport& a, const NamedReport& b, std::vector<std::
 std::vector<std::string> check_comparable(const NamedReport& baseline, const NamedReport& candidate,
                                           bool allow_different_budget) {
   check_versions(baseline, candidate);
-  check_own_splits(baseline, candidate);
+  check_user_splits(baseline, candidate);
   const std::optional<std::string> budget = other_budget(baseline, candidate);
   if (budget && !allow_different_budget) {
     refuse(baseline, candidate,

@@ -32,8 +32,8 @@ namespace posbench {
 
 /// Compares runs. Throws InputError with the reason if the reports are not comparable: a task has another version, a
 /// split of the user has other options, the reports have nothing in common, or the budget differs and that is not
-/// allowed. The budget is the sections `model` and `training` of the config, the `overrides` for a task of both, and
-/// `evaluation.layout`.
+/// allowed. The budget is the sections `model`, `training` and `match_compute` of the config, the `overrides` for
+/// a task of both, `evaluation.layout`, and `extend.length` if both have `extend.steps`.
 Comparison compare(const NamedReport& baseline, std::span<const NamedReport> candidates,
                    const CompareOptions& = {});
 

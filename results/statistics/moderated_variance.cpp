@@ -8,16 +8,13 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <vector>
 
+#include "results/statistics/statistics.h"
+
 namespace posbench {
 namespace {
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 /// Returns the x at which trigamma(x) is y. Trigamma lies between 1 / x and 1 / x + 1 / x^2.
 double inverse_trigamma(double y) {
@@ -45,10 +42,10 @@ VariancePrior fit_variance_prior(std::span<const double> variances, std::span<co
     logs.push_back(std::log(std::max(variances[i], 1e-5 * median)) - boost::math::digamma(half) + std::log(half));
     noise.push_back(boost::math::trigamma(half));
   }
-  const double middle = mean_of(logs);
+  const double middle = mean(logs);
   double spread = 0;
   for (const double log : logs) spread += (log - middle) * (log - middle) / static_cast<double>(n - 1);
-  spread -= mean_of(noise);
+  spread -= mean(noise);
   if (spread <= 0) return {std::exp(middle), std::numeric_limits<double>::infinity()};
   const double half = inverse_trigamma(spread);
   return {std::exp(middle + boost::math::digamma(half) - std::log(half)), 2 * half};

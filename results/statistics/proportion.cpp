@@ -112,7 +112,8 @@ struct ExtremeTables {
 };
 
 /// Finds the tables whose p-value by Fisher is at most that of the observed one. The p-value rises with the
-/// successes of the second group and falls with those of the first, so a walk along the border finds them.
+/// successes of the second group and falls with those of the first, so for each x the loop continues from the last
+/// y.
 ExtremeTables find_extreme_tables(Count a, Count b) {
   const FisherTest test(a.total, b.total);
   const double observed = test.p(a.correct, b.correct) * (1 + 1e-9);

@@ -1,7 +1,6 @@
 #include "results/types/metric.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +10,6 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include "base/error.h"
 
 namespace posbench {
 namespace {
@@ -114,15 +111,6 @@ const MetricInfo& metric_info(Metric metric) { return metrics()[static_cast<size
 
 std::string to_string(Metric metric) { return metric_info(metric).name; }
 
-Metric parse_metric(const std::string& name) {
-  std::vector<std::string> names;
-  for (const MetricInfo& metric : metrics()) {
-    if (metric.name == name) return metric.metric;
-    names.push_back(metric.name);
-  }
-  throw InputError(fmt::format("metric '{}': expected one of {}", name, fmt::join(names, ", ")));
-}
-
 const SplitResult* find_split(const ExperimentResult& experiment, const std::string& split) {
   if (experiment.status != Status::ok) return nullptr;
   for (const SplitResult& result : experiment.splits) {
@@ -138,6 +126,12 @@ std::optional<double> split_value(const ExperimentResult& experiment, const std:
 
 double split_accuracy(const ExperimentResult& experiment, const std::string& split, Metric metric) {
   return split_value(experiment, split, metric).value_or(0);
+}
+
+double mean_accuracy(const ExperimentResult& experiment, std::span<const std::string> splits, Metric metric) {
+  double sum = 0;
+  for (const std::string& split : splits) sum += split_accuracy(experiment, split, metric);
+  return sum / static_cast<double>(splits.size());
 }
 
 double unfinished_value(Metric metric, double chance, std::span<const double> finished) {

@@ -34,8 +34,6 @@ struct MetricInfo {
 const std::vector<MetricInfo>& metrics();
 const MetricInfo& metric_info(Metric);
 std::string to_string(Metric);  // its name
-/// Returns the metric of a name. Throws InputError.
-Metric parse_metric(const std::string& name);
 
 /// Returns the result on a split of the task, or null if the experiment did not finish. Throws std::out_of_range
 /// for an unknown split.
@@ -45,6 +43,8 @@ const SplitResult* find_split(const ExperimentResult&, const std::string& split)
 std::optional<double> split_value(const ExperimentResult&, const std::string& split, Metric);
 /// Returns the accuracy on a split, or 0 if the experiment did not finish.
 double split_accuracy(const ExperimentResult&, const std::string& split, Metric);
+/// Returns the mean of split_accuracy over splits, or NaN without splits.
+double mean_accuracy(const ExperimentResult&, std::span<const std::string> splits, Metric);
 
 /// Returns the value of an experiment that did not finish: an accuracy of 0, or for other metrics the worst value
 /// of the finished ones or that of a uniform guess, whichever is worse. `chance` is the accuracy of a uniform

@@ -1,5 +1,6 @@
 // Defines the report of a run.
 #pragma once
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -21,8 +22,21 @@ struct Report {
   bool operator==(const Report&) const = default;
 };
 
+/// Returns the baselines of a task, or null if the report has no such task. The pointer is into Report::tasks.
+const TaskBaseline* find_task(const Report&, const std::string& task);
+
 /// Returns the baselines of a task. Throws std::out_of_range if the report has no such task.
 const TaskBaseline& find_baseline(const Report&, const std::string& task);
+
+/// Returns true if the splits of both have the same names and kinds, in the same order.
+bool same_splits(const TaskBaseline&, const TaskBaseline&);
+
+/// Returns the names of the splits with this name or of this kind: "ood_far", "out_of_distribution".
+std::vector<std::string> select_splits(const TaskBaseline&, const std::string& name_or_kind);
+
+/// Returns the seconds of each experiment. Skips entries of `timing` that have another form, since other programs
+/// may have written them.
+std::map<ExperimentId, double> read_seconds(const Report&);
 
 /// A report and its name in messages: its file.
 struct NamedReport {

@@ -1,6 +1,5 @@
 """Controls a headless Chromium through its DevTools protocol over a pipe, with Python's standard library only."""
 
-import base64
 import json
 import os
 import shutil
@@ -162,10 +161,3 @@ class Browser:
           context.drawImage(bitmap, 0, 0);
           return [...context.getImageData(0, 0, bitmap.width, bitmap.height).data].filter((_, i) => i % 4 === 0);
         }})()""")
-
-    def screenshot(self, file, whole=True):
-        size = self.send("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
-        picture = self.send("Page.captureScreenshot", captureBeyondViewport=whole, **({"clip": clip} if whole else {}))
-        with open(file, "wb") as out:
-            out.write(base64.b64decode(picture["data"]))

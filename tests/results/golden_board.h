@@ -1,13 +1,12 @@
 // A small board whose texts are kept in tests/results/golden/.
 #pragma once
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "results/statistics/aspect_scores.h"
 #include "results/statistics/board.h"
 #include "tests/results/fixtures.h"
+#include "tests/temporary.h"
 
 namespace posbench {
 
@@ -48,9 +47,7 @@ inline std::vector<AspectTasks> golden_aspects() {
 
 /// Returns the text of a file in tests/results/golden/.
 inline std::string golden_text(const std::string& name) {
-  std::ostringstream text;
-  text << std::ifstream(POSBENCH_SOURCE_DIR "/tests/results/golden/" + name).rdbuf();
-  return text.str();
+  return read_whole(POSBENCH_SOURCE_DIR "/tests/results/golden/" + name);
 }
 
 }  // namespace posbench

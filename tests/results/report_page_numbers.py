@@ -174,7 +174,7 @@ def check_distances(name, plots, report):
         check(len(set(ranges)) == 1, f"{name}: {plot['title']} pools the lengths {ranges}")
 
 
-def check_cells(name, plot, width):
+def check_cells(name, plot):
     """The cells of a map have the expected texts, and bars from the worst seed to the best."""
     is_effective = plot["title"] in EFFECTIVE
     bars = 0 if is_effective else sum(row[4] > row[3] and not row[11] for row in plot["rows"])

@@ -153,7 +153,7 @@ def check_page(name, browser, page, report, width, dark):
         for plot in section["plots"]:
             check_plot(f"{name}: {section['title']}: {plot['title']}", plot, chosen)
             if plot["kind"] == "heat":
-                check_cells(name, plot, width)
+                check_cells(name, plot)
         if section["plots"][0]["kind"] == "curve":
             check_curves(name, section["title"], section["plots"], report)
     sections = {section["title"]: section["plots"] for section in seen["sections"]}
