@@ -86,13 +86,8 @@ class BoardSelection {
     for (const std::string& name : names) add(spec_name(name), known);
     for (const std::string& given : split_specs(*list)) {
       const std::string item = std::string_view(kind) == "encoding" ? encoding_name(given) : given;
-      const size_t before = chosen.size();
-      for (const std::string& name : names) {
-        if (item == "all" || !matching(item, {name, spec_name(name)}).empty()) add(name, chosen);
-      }
-      if (chosen.size() == before && std::none_of(names.begin(), names.end(), [&](const std::string& name) {
-            return !matching(item, {name, spec_name(name)}).empty();
-          })) {
+      const auto is_selected = [&](const std::string& name) { return selects(item, name); };
+      if (std::ranges::none_of(names, is_selected)) {
         throw InputError(fmt::format("the board has no {} '{}'{} ('posbench board' shows all)", kind, item,
                                      did_you_mean(item, known)));
       }
@@ -122,10 +117,6 @@ std::string why(const std::string& spec, const std::string& split) {
   return "";
 }
 
-bool selects(const std::string& item, const std::string& task) {
-  return item == "all" || !matching(item, {task, spec_name(task)}).empty();
-}
-
 /// Returns the splits of the selected tasks.
 std::vector<std::string> split_names(const BoardRequest& request, const Report& report) {
   std::vector<std::string> names{"in_distribution", "out_of_distribution"};
@@ -142,7 +133,7 @@ std::vector<std::string> split_names(const BoardRequest& request, const Report& 
 /// Throws InputError if a selected task is on the board, but does not have the selected split.
 void check_split(const BoardRequest& request, const BoardReport& all, const Board& board) {
   if (!request.tasks) return;
-  for (const std::string& item : split_list(*request.tasks, ',')) {
+  for (const std::string& item : split_specs(*request.tasks)) {
     const auto is_selected = [&](const auto& task) { return selects(item, task.task); };
     if (std::ranges::any_of(board.tasks, is_selected)) continue;
     const auto found = std::ranges::find_if(all.report.tasks, is_selected);
