@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "harness/config/user_files.h"
-#include "harness/runs/checksum.h"
+#include "harness/exchange/checksum.h"
 #include "harness/runs/loss_trace.h"
 #include "results/json/simdjson_field.h"
 #include "results/reports/experiment_json.h"
