@@ -73,12 +73,6 @@ class AnswerFractions {
   std::vector<Tokens> samples_;
 };
 
-std::unordered_set<std::uint64_t> training_fingerprints(const SampleStream& samples) {
-  std::unordered_set<std::uint64_t> all;
-  for (int n = 0; n < kTrainingSamples; ++n) all.insert(fingerprint(samples(n).example));
-  return all;
-}
-
 int recurrences(const std::unordered_set<std::uint64_t>& trained, const SampleStream& samples) {
   int seen = 0;
   for (int n = 0; n < kSamples; ++n) seen += trained.contains(fingerprint(samples(n).example));
@@ -232,8 +226,8 @@ class Certificate {
   /// fresh draws of the same split.
   void check_recurrence(const TaskInfo::Split& split, const Task& task,
                         const std::unordered_set<std::uint64_t>& trained, Json& json) {
-    const Recurrence r{recurrences(trained, SampleStream(task, StreamId{Purpose::test, split.name})),
-                       recurrences(trained, {task, "recurrence:" + split.name, 1}), kSamples};
+    const Recurrence r = recurrence(trained, SampleStream(task, StreamId{Purpose::test, split.name}),
+                                    {task, "recurrence:" + split.name, 1});
     json["seen_in_training"] = {{"training_samples", kTrainingSamples},
                                 {"fraction", static_cast<double>(r.seen) / r.samples},
                                 {"by_chance", static_cast<double>(r.by_chance) / r.samples}};
@@ -253,8 +247,14 @@ class Certificate {
 
 bool Recurrence::excessive() const { return seen > by_chance + kTolerance * std::sqrt(seen + by_chance + 1); }
 
-Recurrence recurrence(const SampleStream& training, const SampleStream& test, const SampleStream& fresh) {
-  const std::unordered_set<std::uint64_t> trained = training_fingerprints(training);
+std::unordered_set<std::uint64_t> training_fingerprints(const SampleStream& samples) {
+  std::unordered_set<std::uint64_t> all;
+  for (int n = 0; n < kTrainingSamples; ++n) all.insert(fingerprint(samples(n).example));
+  return all;
+}
+
+Recurrence recurrence(const std::unordered_set<std::uint64_t>& trained, const SampleStream& test,
+                      const SampleStream& fresh) {
   return {recurrences(trained, test), recurrences(trained, fresh), kSamples};
 }
 

@@ -1,6 +1,8 @@
 // The certificate of a task checks its generator on many samples.
 #pragma once
+#include <cstdint>
 #include <string>
+#include <unordered_set>
 
 #include "harness/training/samples.h"
 #include "results/json/json.h"
@@ -17,11 +19,16 @@ std::string check_learnability(const TaskInfo&);
 /// check_learnability and reports the trivial baselines. Throws InputError for a bad spec.
 Json certify_task(const std::string& spec);
 
-/// Counts samples of a stream, and as many fresh draws, that also occur in the training stream.
+/// Returns the fingerprints of the first training samples.
+std::unordered_set<std::uint64_t> training_fingerprints(const SampleStream&);
+
+/// The number of samples of a stream, and of as many fresh draws, that also occur in training.
 struct Recurrence {
   int seen = 0, by_chance = 0, samples = 0;
   bool excessive() const;
 };
-Recurrence recurrence(const SampleStream& training, const SampleStream& test, const SampleStream& fresh);
+/// Counts them. `trained` has the fingerprints of the training samples.
+Recurrence recurrence(const std::unordered_set<std::uint64_t>& trained, const SampleStream& test,
+                      const SampleStream& fresh);
 
 }  // namespace posbench

@@ -23,10 +23,9 @@
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
 #include "harness/console/output.h"
+#include "harness/console/read_board.h"
 #include "harness/console/read_reports.h"
-#include "harness/console/status_line.h"
 #include "harness/console/terminal.h"
-#include "harness/runs/board_lookups.h"
 #include "harness/runs/page_options.h"
 #include "results/presentation/board_page.h"
 #include "results/presentation/board_text.h"
@@ -43,7 +42,7 @@ struct BoardRequest {
   std::optional<std::string> tasks, encodings;
   std::string family;
   BoardOptions options;
-  bool allow_different_budget = false, only_own = false, summary = false, by_task = false;
+  bool allow_different_budget = false, only_users = false, summary = false, by_task = false;
   Output output;
 };
 
@@ -86,15 +85,13 @@ class BoardSelection {
     for (const std::string& name : names) add(spec_name(name), known);
     for (const std::string& given : split_specs(*list)) {
       const std::string item = std::string_view(kind) == "encoding" ? encoding_name(given) : given;
-      const size_t before = chosen.size();
-      for (const std::string& name : names) {
-        if (item == "all" || !matching(item, {name, spec_name(name)}).empty()) add(name, chosen);
-      }
-      if (chosen.size() == before && std::none_of(names.begin(), names.end(), [&](const std::string& name) {
-            return !matching(item, {name, spec_name(name)}).empty();
-          })) {
+      const auto is_selected = [&](const std::string& name) { return selects(item, name); };
+      if (std::ranges::none_of(names, is_selected)) {
         throw InputError(fmt::format("the board has no {} '{}'{} ('posbench board' shows all)", kind, item,
                                      did_you_mean(item, known)));
+      }
+      for (const std::string& name : names) {
+        if (is_selected(name)) add(name, chosen);
       }
     }
     names = std::move(chosen);
@@ -122,10 +119,6 @@ std::string why(const std::string& spec, const std::string& split) {
   return "";
 }
 
-bool selects(const std::string& item, const std::string& task) {
-  return item == "all" || !matching(item, {task, spec_name(task)}).empty();
-}
-
 /// Returns the splits of the selected tasks.
 std::vector<std::string> split_names(const BoardRequest& request, const Report& report) {
   std::vector<std::string> names{"in_distribution", "out_of_distribution"};
@@ -142,7 +135,7 @@ std::vector<std::string> split_names(const BoardRequest& request, const Report& 
 /// Throws InputError if a selected task is on the board, but does not have the selected split.
 void check_split(const BoardRequest& request, const BoardReport& all, const Board& board) {
   if (!request.tasks) return;
-  for (const std::string& item : split_list(*request.tasks, ',')) {
+  for (const std::string& item : split_specs(*request.tasks)) {
     const auto is_selected = [&](const auto& task) { return selects(item, task.task); };
     if (std::ranges::any_of(board.tasks, is_selected)) continue;
     const auto found = std::ranges::find_if(all.report.tasks, is_selected);
@@ -266,7 +259,7 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
   }
   for (BoardTask& task : board.tasks) {
     const auto is_hidden = [&](const BoardRow& row) {
-      return !selection.has_encoding(row.encoding) || (request.only_own && !row.is_users);
+      return !selection.has_encoding(row.encoding) || (request.only_users && !row.is_users);
     };
     std::erase_if(task.rows, is_hidden);
     std::erase_if(task.recurrent, is_hidden);
@@ -291,20 +284,12 @@ void board(const BoardRequest& request) {
     throw InputError("--summary and --by-task exclude each other; give one of them");
   if (request.summary && !is_text(chosen))
     throw InputError("--summary needs --format console, markdown or latex; JSON has its numbers without it");
-  const std::vector<Report> own = read_run_reports(request.reports);
-  const std::vector<StoredReport> stored = [] {
-    const StatusLine status("reading the board");
-    return board_reports();
-  }();
-  std::vector<NamedReport> named_stored;
-  for (const StoredReport& one : stored) named_stored.push_back({one.name, one.report});
-  const MeasuredCosts& costs = board_costs();
-  const BoardTexts words{.about = about, .family = family_of, .style = style_of, .cost_source = costs.source};
-  const BoardReport all = read_user_files([&] {
-    return merge_board(named_stored, name_reports(request.reports, own), costs.costs,
-                       request.allow_different_budget, board_lookups());
-  });
-  if (request.only_own && all.user_experiments.empty())
+  const std::vector<Report> users = read_run_reports(request.reports);
+  const BoardTexts words{
+      .about = about, .family = family_of, .style = style_of, .cost_source = board_costs().source};
+  const BoardReport all = read_user_files(
+      [&] { return read_board(name_reports(request.reports, users), request.allow_different_budget); });
+  if (request.only_users && all.user_experiments.empty())
     throw InputError("--only-own needs a report, as in posbench board runs/mine --only-own");
   write_output(request.output, read_user_files([&] { return board_text(request, all, words); }));
 }
@@ -335,7 +320,7 @@ void add_board(CLI::App& app, Invocation&) {
       "each encoding that ran all tasks");
   command->add_flag("--by-task", request->by_task,
                     "print every task in full if a single encoding is selected, instead of one row for each task");
-  command->add_flag("--only-own", request->only_own,
+  command->add_flag("--only-own", request->only_users,
                     "show only the rows of the added reports; tiers are those of all");
   command->add_flag("--allow-different-budget", request->allow_different_budget,
                     "add reports even if their model or training settings differ from those of the board");

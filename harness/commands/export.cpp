@@ -178,20 +178,14 @@ SampleFormat format_of(const ExportRequest& request) {
                   request.output->string()));
 }
 
-/// Returns the name of a stream. Its form test:SPLIT is accepted too.
-std::string stream_text(const std::string& split) {
-  const bool is_stream = split == "train" || split == "validation" || split.starts_with("test:");
-  return is_stream ? split : "test:" + split;
-}
-
 /// Writes the samples and their manifest. Throws InputError.
 void export_samples(const ExportRequest& request) {
   const SampleFormat format = format_of(request);
   if (format != SampleFormat::jsonl && !request.output) {
     throw InputError("npz and safetensors cannot be written to standard output; add -o FILE");
   }
-  const SampleSet set = make_sample_set(make_config(request.config), request.task, stream_text(request.split),
-                                        request.seed, request.first, request.count);
+  const SampleSet set = make_sample_set(make_config(request.config), request.task, request.split, request.seed,
+                                        request.first, request.count);
   const StatusLine status("drawing samples");
   if (format == SampleFormat::jsonl) {
     write_jsonl(set, request.output);

@@ -15,6 +15,7 @@
 #include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "harness/check/certify.h"
+#include "harness/console/facts.h"
 #include "harness/console/split_text.h"
 #include "harness/console/terminal.h"
 #include "harness/training/baselines.h"
@@ -60,9 +61,7 @@ std::string task_section(const TaskEntry& entry) {
   const TaskBaseline baseline = measure_baselines(setup);
   std::string text = fmt::format("### {}\n\n{}\n\n", info.name, cell(info.definition));
   text += paragraph("Requirement", info.requirement);
-  std::vector<std::string> aspects;
-  for (const Aspect aspect : info.aspects) aspects.push_back(to_string(aspect));
-  text += paragraph("Aspects", fmt::format("{}", fmt::join(aspects, ", ")));
+  text += paragraph("Aspects", aspects_text(info));
   text += paragraph("Learnability", learnability_text(info));
   text += fmt::format(
       "Family: {}. Models: {}. Lengths count {}. {}The vocabulary has {} tokens. The longest sequences have about {} tokens in training "
@@ -125,15 +124,16 @@ std::string tasks_page() {
     text += row(
         {fmt::format("[{0}](#{0})", name), cell(info.published_name), cell(info.source), cell(info.published)});
   }
-  text +=
+  text += fmt::format(
       "\nMAD's compression task is omitted: it decodes all tokens from one position through a separate head, which this\n"
       "model does not have. In the length-generalization suite, parity is `parity_check`; SCAN and PCFG SET are omitted,\n"
       "since their examples come from fixed sets of text.\n\n"
       "## Every task\n\n"
       "Each split changes some options of the task and so isolates one cause. The column `chance` is a uniform guess among\n"
-      "the possible answers. The columns after it are accuracies by token of trivial predictors, measured on 2000\n"
+      "the possible answers. The columns after it are accuracies by token of trivial predictors, measured on {}\n"
       "samples: the most frequent answer of all (constant), of those after the same last token, at the same position of a\n"
-      "question of the same length, and of questions with the same tokens in any order (bag\\_of\\_tokens).\n\n";
+      "question of the same length, and of questions with the same tokens in any order (bag\\_of\\_tokens).\n\n",
+      kBaselineSamples / 2);
   text += sections(tasks().names(), [](const std::string& name) { return task_section(tasks().find(name)); });
   text.pop_back();
   return text;

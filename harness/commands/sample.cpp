@@ -18,6 +18,7 @@
 #include "harness/config/names.h"
 #include "harness/console/help.h"
 #include "harness/console/lines.h"
+#include "harness/exchange/sample_set.h"
 #include "harness/training/samples.h"
 #include "results/json/json.h"
 #include "tasks/registry.h"
@@ -30,15 +31,12 @@ struct SampleRequest {
   int count = 3;
   std::optional<int> length;
   std::uint64_t seed = 0;
-  std::string layout_name = "teacher_forced";
   Layout layout = Layout::teacher_forced;
   bool json = false;
 };
 
-bool is_of_training(const std::string& stream) { return stream == "train" || stream == "validation"; }
-
 /// Returns the task with the options of the stream.
-std::unique_ptr<Task> task_of_stream(const SampleRequest& request) {
+std::unique_ptr<Task> task_of_stream(const SampleRequest& request, const StreamId& id) {
   const Spec spec = read_task(request.task).task;
   const TaskInfo& info = tasks().find(spec.name).info;
   if (info.causal_only && request.layout == Layout::slots) {
@@ -47,27 +45,19 @@ std::unique_ptr<Task> task_of_stream(const SampleRequest& request) {
   }
   std::vector<std::string> names;
   for (const TaskInfo::Split& split : info.splits) {
-    if (split.name == request.stream || is_of_training(request.stream))
-      return make_task(spec, split, request.layout);
+    if (split.name == id.split) return make_task(spec, split, request.layout);
     names.push_back(split.name);
   }
   throw InputError(fmt::format("task '{}' has no stream or split '{}'{} (train, validation, and its splits: {})",
-                               spec.name, request.stream, did_you_mean(request.stream, names),
-                               fmt::join(names, ", ")));
-}
-
-StreamId stream_id(const SampleRequest& request) {
-  if (request.stream == "train") return {Purpose::train, kInDistribution, request.seed};
-  if (request.stream == "validation") return {Purpose::validation, kInDistribution, request.seed};
-  return {Purpose::test, request.stream, request.seed};
+                               spec.name, id.split, did_you_mean(id.split, names), fmt::join(names, ", ")));
 }
 
 /// Returns how a run uses a stream.
-std::string use_of(const std::string& stream) {
-  if (stream == "train")
+std::string use_of(const StreamId& id) {
+  if (id.purpose == Purpose::train)
     return "the samples that a run trains on, in this order, unless its settings change the lengths";
-  if (stream == "validation") return "the samples of validation during training";
-  return fmt::format("the samples that a run tests on, split {}", stream);
+  if (id.purpose == Purpose::validation) return "the samples of validation during training";
+  return fmt::format("the samples that a run tests on, split {}", id.split);
 }
 
 std::string sample_text(const Task& task, const SampleStream::Sample& sample) {
@@ -112,8 +102,8 @@ void write(const std::string& text) {
 
 /// Writes the name of the stream and then its samples, one by one: as text, or as one JSON object.
 void write_samples(const SampleRequest& request) {
-  const std::unique_ptr<Task> task = task_of_stream(request);
-  const StreamId id = stream_id(request);
+  const StreamId id = parse_stream(request.stream, request.seed);
+  const std::unique_ptr<Task> task = task_of_stream(request, id);
   SampleStream stream(*task, id);
   stream.length = request.length;
   if (request.json) {
@@ -122,7 +112,7 @@ void write_samples(const SampleRequest& request) {
                       request.seed));
   } else {
     const std::string title =
-        fmt::format("stream {} of {}, seed {}: {}", id.text(), request.task, request.seed, use_of(request.stream));
+        fmt::format("stream {} of {}, seed {}: {}", id.text(), request.task, request.seed, use_of(id));
     write(wrapped_lines(title, 0, list_width()) + "\n");
   }
   for (int n = 0; n < request.count; ++n) {
@@ -150,16 +140,14 @@ void add_sample(CLI::App& app, Invocation&) {
       ->check(in_range({1, 100000}));
   command->add_option("-s,--seed", request->seed, "seed of the experiment whose samples are printed")
       ->check(seed_range());
-  add_choice(*command, "--layout", request->layout_name, {"teacher_forced", "slots"},
-             "layout of the answers: as inputs of a causal model, or as empty slots");
+  add_choice<Layout, Layout>(*command, "--layout", request->layout,
+                             {{"teacher_forced", Layout::teacher_forced}, {"slots", Layout::slots}},
+                             "layout of the answers: as inputs of a causal model, or as empty slots");
   command->add_flag("--json", request->json, "output as JSON");
   set_footer(*command, {{"posbench sample flip_flop -n 3 --split ood_sparse", "samples of a test split"},
                         {"posbench sample flip_flop --split train", "samples of training"},
                         {"posbench sample reverse_string --layout slots --json", ""}});
-  command->callback([request] {
-    request->layout = request->layout_name == "slots" ? Layout::slots : Layout::teacher_forced;
-    write_samples(*request);
-  });
+  command->callback([request] { write_samples(*request); });
 }
 
 }  // namespace posbench

@@ -19,6 +19,7 @@
 #include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/names.h"
+#include "harness/console/facts.h"
 #include "harness/console/help.h"
 #include "harness/console/known_names.h"
 #include "harness/console/lines.h"
@@ -50,6 +51,12 @@ std::string field(const std::string& name, const std::string& value) {
   return value.empty() ? "" : fmt::format("{:<15} {}\n", name + ":", wrapped_lines(value, kColumn, list_width()));
 }
 
+std::string fields(const std::vector<SiteFact>& facts) {
+  std::string text;
+  for (const SiteFact& fact : facts) text += field(fact.name, fact.text);
+  return text;
+}
+
 /// Returns the equation with each of its definitions on its own line.
 std::string equation_lines(std::string equation) {
   constexpr std::string_view kGap = ",   ";
@@ -63,12 +70,8 @@ std::string show_encoding(const EncodingEntry& entry) {
   return fmt::format("{} (encoding, {})\n\n", info.name, to_string(info.family)) +
          field("also called", fmt::format("{}", fmt::join(aliases_of(info.name), ", "))) +
          field("equation", equation_lines(info.equation)) + field("source", info.source) +
-         field("used in", fmt::format("{}", fmt::join(info.used_in, ", "))) + field("notes", info.notes) +
-         field("models", info.causal_only ? "causal" : "causal, bidirectional") +
-         field("learned", info.learned ? "yes" : "no") + field("relative", to_string(info.relative)) +
-         field("content", info.content_dependent) + field("extrapolates", to_string(info.extrapolates)) +
-         field("distinct", to_string(info.distinct)) + field("distance decay", to_string(info.distance_decay)) +
-         "\n" + options_text(entry.options);
+         field("used in", fmt::format("{}", fmt::join(info.used_in, ", "))) + fields(encoding_facts(info)) + "\n" +
+         options_text(entry.options);
 }
 
 /// Returns the spec of each layer, or nothing if all layers have the same.
@@ -99,23 +102,12 @@ std::string show_preset(const Preset& preset) {
          field("source", preset.source) + field("pattern", preset.pattern) + field("here", preset.scaling);
 }
 
-std::vector<std::string> aspect_names(const TaskInfo& info) {
-  std::vector<std::string> names;
-  for (const Aspect aspect : info.aspects) names.push_back(to_string(aspect));
-  return names;
-}
-
 std::string show_task(const std::string& spec, const TaskEntry& entry) {
   const TaskInfo& info = entry.info;
   const TaskSetup setup = make_task_setup(ExperimentOptions{}, spec);
   const TaskBaseline baseline = measure_baselines(setup);
   std::string text = fmt::format("{} (task, {}, version {})\n\n", info.name, info.family, info.version) +
-                     field("definition", info.definition) + field("requirement", info.requirement) +
-                     field("aspects", fmt::format("{}", fmt::join(aspect_names(info), ", "))) +
-                     field("learnability", learnability_text(info)) + field("source", info.source) +
-                     field("published as", info.published_name) + field("published use", info.published) +
-                     field("models", info.causal_only ? "causal" : "causal, bidirectional (answer slots)") +
-                     field("length unit", info.length_unit) + field("distance unit", info.distance_unit) +
+                     fields(task_facts(info)) +
                      field("vocabulary", fmt::format("{}", setup.model_config.vocabulary)) +
                      field("longest", fmt::format("about {} tokens in training, {} in tests",
                                                   setup.model_config.trained_length, setup.model_config.longest));
@@ -126,7 +118,8 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
   }
   for (const std::string& split : setup.skipped_splits)
     text += "  " + wrap_text("skipped: " + split, 4, list_width()) + "\n";
-  text += "\naccuracy by token without reading the question (measured on 2000 samples each):\n";
+  text += fmt::format("\naccuracy by token without reading the question (measured on {} samples each):\n",
+                      kBaselineSamples / 2);
   for (const SplitBaseline& split : baseline.splits) {
     std::string accuracies = fmt::format("chance {:.3f}", split.chance);
     for (const auto& [name, accuracy] : split.trivial) accuracies += fmt::format(", {} {:.3f}", name, accuracy);

@@ -1,7 +1,6 @@
 #include "harness/commands/site_contents.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include "encodings/aliases.h"
 #include "encodings/registry.h"
 #include "harness/config/embedded_data.h"
+#include "harness/console/facts.h"
 #include "harness/console/read_board.h"
 #include "harness/console/split_text.h"
 #include "harness/runs/claims.h"
@@ -37,14 +37,7 @@ SiteEncoding describe_encoding(const EncodingEntry& entry) {
   const EncodingInfo& info = entry.info;
   return {.about = {info.name, to_string(info.family), info.equation, info.source, info.used_in},
           .aliases = aliases_of(info.name),
-          .facts = {{"notes", info.notes},
-                    {"models", info.causal_only ? "causal" : "causal, bidirectional"},
-                    {"learned", info.learned ? "yes" : "no"},
-                    {"relative", to_string(info.relative)},
-                    {"content-dependent", info.content_dependent},
-                    {"extrapolates", to_string(info.extrapolates)},
-                    {"distinct", to_string(info.distinct)},
-                    {"distance decay", to_string(info.distance_decay)}},
+          .facts = encoding_facts(info),
           .options = options_table(entry.options)};
 }
 
@@ -76,24 +69,15 @@ SiteTask describe_task(const TaskEntry& entry, const Report& report) {
   const TaskInfo& info = entry.info;
   const TaskSetup setup = make_task_setup(ExperimentOptions{}, info.name);
   const auto found = std::ranges::find(report.tasks, info.name, &TaskBaseline::task);
-  std::vector<std::string> aspects, aliases;
-  for (const Aspect aspect : info.aspects) aspects.push_back(to_string(aspect));
+  std::vector<SiteFact> facts = task_facts(info);
+  facts.push_back({"version", fmt::format("{}", info.version)});
+  std::vector<std::string> aliases;
   if (!info.published_name.empty()) aliases.push_back(info.published_name);
   return {.name = info.name,
           .family = info.family,
-          .aspects = fmt::format("{}", fmt::join(aspects, ", ")),
+          .aspects = aspects_text(info),
           .aliases = aliases,
-          .facts = {{"definition", info.definition},
-                    {"requirement", info.requirement},
-                    {"aspects", fmt::format("{}", fmt::join(aspects, ", "))},
-                    {"learnability", learnability_text(info)},
-                    {"source", info.source},
-                    {"published as", info.published_name},
-                    {"published use", info.published},
-                    {"models", info.causal_only ? "causal" : "causal, bidirectional (answer slots)"},
-                    {"length unit", info.length_unit},
-                    {"distance unit", info.distance_unit},
-                    {"version", fmt::format("{}", info.version)}},
+          .facts = std::move(facts),
           .options = options_table(entry.options),
           .splits = splits_table(setup, found == report.tasks.end() ? nullptr : &*found)};
 }

@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <optional>
 #include <random>
 #include <set>
@@ -205,30 +204,12 @@ std::string name(const ExperimentId& id) {
   return fmt::format("{} on {} with seed {}", id.encoding, id.task, id.seed);
 }
 
-/// Returns `count` random indices from 0 to size - 1 in ascending order.
-std::vector<size_t> choose(size_t size, size_t count, std::uint64_t seed) {
-  std::vector<size_t> indices(size);
-  std::iota(indices.begin(), indices.end(), size_t{0});
-  Rng rng = make_rng(seed, "verify");
-  count = std::min(count, size);
-  for (size_t n = 0; n < count; ++n)
-    std::swap(indices[n],
-              indices[static_cast<size_t>(uniform(rng, static_cast<int>(n), static_cast<int>(size) - 1))]);
-  indices.resize(count);
-  std::sort(indices.begin(), indices.end());
-  return indices;
-}
-
 /// Returns the shard that the report has; the whole suite if it does not name one.
-Shard read_shard(const Report& report, const std::string& file) {
+Shard shard_of(const Report& report, const std::string& file) {
   if (!report.context.contains("shard")) return {};
   const Json json{{"context", report.context}};
-  const Field root(json, file), context = root["context"], shard = context["shard"];
-  try {
-    return Shard::parse(shard.text());
-  } catch (const InputError&) {
-    shard.fail("expected K/N, as in 2/4");
-  }
+  const Field root(json, file), context = root["context"];
+  return read_shard(context["shard"]);
 }
 
 /// Refuses experiments that the suite does not have. Returns the experiments that the report omits.
@@ -265,11 +246,11 @@ std::optional<Experiment> find_experiment(const Suite& suite, const ExperimentId
 }
 
 /// Runs the experiments with these indices again, and measures the baselines of their tasks.
-std::vector<Repetition> repeat(const Report& report, const Suite& suite, const std::vector<size_t>& chosen,
+std::vector<Repetition> repeat(const Report& report, const Suite& suite, const std::vector<int>& chosen,
                                int jobs) {
   std::vector<Experiment> experiments;
   std::vector<const TaskSetup*> tasks;
-  for (const size_t index : chosen) {
+  for (const int index : chosen) {
     experiments.push_back(find_experiment(suite, report.experiments[index].id).value());
     const TaskSetup* task = experiments.back().task;
     if (std::ranges::find(tasks, task) == tasks.end()) tasks.push_back(task);
@@ -303,15 +284,16 @@ int verify(const VerifyRequest& request) {
   if (!build.empty())
     write_note(
         fmt::format("{}: made by another version of posbench, which may give other numbers: {}", file, build));
-  const Suite suite = make_suite(config_from_json(report.config, file + ": config"), read_shard(report, file));
+  const Suite suite = make_suite(config_from_json(report.config, file + ": config"), shard_of(report, file));
   if (report.experiments.empty())
     throw InputError(fmt::format("{}: no experiments; expected the report of a run", file));
   const std::vector<ExperimentId> missing = missing_experiments(report, suite, file);
 
   const std::uint64_t seed = request.seed ? *request.seed : std::random_device{}() % 1'000'000;
-  const std::vector<size_t> chosen = choose(report.experiments.size(), static_cast<size_t>(request.sample), seed);
-  fmt::print("running {} of {} experiments again (--seed {} chooses the same)\n", chosen.size(),
-             report.experiments.size(), seed);
+  Rng rng = make_rng(seed, "verify");
+  const int size = static_cast<int>(report.experiments.size());
+  const std::vector<int> chosen = sample_distinct(rng, size, std::min(request.sample, size));
+  fmt::print("running {} of {} experiments again (--seed {} chooses the same)\n", chosen.size(), size, seed);
   std::fflush(stdout);
   std::vector<Repetition> repetitions =
       repeat(report, suite, chosen, request.jobs > 0 ? request.jobs : count_hardware_threads());

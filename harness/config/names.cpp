@@ -119,6 +119,10 @@ std::vector<std::string> matching(const std::string& pattern, const std::vector<
   return matches;
 }
 
+bool selects(const std::string& item, const std::string& spec) {
+  return item == "all" || !matching(item, {spec, spec_name(spec)}).empty();
+}
+
 std::vector<std::string> select(const std::string& list, const std::string& kind) {
   std::vector<std::string> selected;
   for (std::string item : split_specs(list)) {

@@ -29,21 +29,14 @@ CompletionKind kind_of(const std::string& name) {
   return found == kinds.end() ? file : found->second;
 }
 
-/// Returns the name of an option's value in the help.
-std::string value_name(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  return type.substr(0, type.find(':'));
-}
-
 CommandOption describe(const CLI::Option& option) {
   CommandOption o;
   if (!option.get_snames().empty()) o.short_name = "-" + option.get_snames().front();
   if (!option.get_lnames().empty()) o.long_name = "--" + option.get_lnames().front();
   o.description = describe_option(option);
-  const bool is_argument = o.short_name.empty() && o.long_name.empty();
-  if (is_argument) o.value = option.get_name(true);
+  if (is_argument(option)) o.value = option.get_name(true);
   if (option.get_items_expected_max() == 0) return o;
-  if (!is_argument) o.value = value_name(option);
+  if (!is_argument(option)) o.value = value_name(option);
   o.choices = choices_of(option.get_type_name());
   o.kind = completion_kind(option);
   return o;
@@ -57,8 +50,7 @@ CommandInfo describe_command(const CLI::App& app) {
   std::tie(command.examples, command.notes) = split_footer(app.get_footer());
   for (const CLI::Option* option : app.get_options()) {
     if (option->get_group().empty()) continue;  // hidden
-    (option->get_positional() && option->get_lnames().empty() ? command.arguments : command.options)
-        .push_back(describe(*option));
+    (is_argument(*option) ? command.arguments : command.options).push_back(describe(*option));
   }
   return command;
 }
@@ -72,8 +64,7 @@ std::string CommandOption::names() const {
 CompletionKind completion_kind(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return CompletionKind::none;
   if (!choices_of(option.get_type_name()).empty()) return CompletionKind::choice;
-  const bool is_argument = option.get_snames().empty() && option.get_lnames().empty();
-  if (is_argument) return kind_of(option.get_name(true));
+  if (is_argument(option)) return kind_of(option.get_name(true));
   const std::string value = value_name(option);
   if (value == "INT" || value == "UINT" || value == "FLOAT") return CompletionKind::none;
   return kind_of(option.get_lnames().empty() ? "" : "--" + option.get_lnames().front());

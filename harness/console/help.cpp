@@ -27,14 +27,11 @@ std::string range(const std::string& type) {
 
 /// Returns "-s, --seeds TEXT", or the name of an argument.
 std::string left_side(const CLI::Option& option) {
-  if (option.get_positional() && option.get_lnames().empty()) {
-    return option.get_name(true) + (option.get_items_expected_max() > 1 ? "..." : "");
-  }
+  if (is_argument(option)) return option.get_name(true) + (option.get_items_expected_max() > 1 ? "..." : "");
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  const std::string type = option.get_type_name();
-  const std::string value = option.get_items_expected_max() > 0 ? " " + type.substr(0, type.find(':')) : "";
+  const std::string value = option.get_items_expected_max() > 0 ? " " + value_name(option) : "";
   return fmt::format("{}{}", fmt::join(names, ", "), value);
 }
 
@@ -52,8 +49,6 @@ std::string options(const std::string& heading, const CLI::App& app, Keep keep) 
   }
   return text.empty() ? "" : "\n" + heading + ":\n" + text;
 }
-
-bool is_argument(const CLI::Option& option) { return option.get_positional() && option.get_lnames().empty(); }
 
 /// Returns the commands by group, in the order in which they were added.
 std::string commands(const CLI::App& app) {
@@ -113,6 +108,13 @@ std::vector<std::string> choices_of(const std::string& type) {
   const size_t open = type.find('{'), close = type.rfind('}');
   if (open == type.npos || close == type.npos) return {};
   return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
+}
+
+bool is_argument(const CLI::Option& option) { return option.get_positional() && option.get_lnames().empty(); }
+
+std::string value_name(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.substr(0, type.find(':'));
 }
 
 std::string describe_option(const CLI::Option& option) {

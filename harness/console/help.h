@@ -30,6 +30,10 @@ std::pair<std::string, std::string> split_footer(const std::string& footer);
 /// Returns "posbench run [OPTIONS]".
 std::string usage_of(const CLI::App&);
 
+/// Returns whether an option is an argument, which has a place instead of a name.
+bool is_argument(const CLI::Option&);
+/// Returns the name of an option's value, "INT".
+std::string value_name(const CLI::Option&);
 /// Returns the description of an option, its choices or its range, and its default.
 std::string describe_option(const CLI::Option&);
 /// Returns the choices in the type of an option, "WORD:{auto,always}". Empty for any other type.

@@ -1,6 +1,7 @@
 #include "harness/console/read_board.h"
 
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,12 +13,12 @@
 
 namespace posbench {
 
-BoardReport read_board() {
+BoardReport read_board(std::span<const NamedReport> users, bool allow_different_budget) {
   const StatusLine status("reading the board");
   const std::vector<StoredReport> stored = board_reports();
   std::vector<NamedReport> named;
   for (const StoredReport& one : stored) named.push_back({one.name, one.report});
-  return merge_board(named, {}, board_costs().costs, /*allow_different_budget=*/false, board_lookups());
+  return merge_board(named, users, board_costs().costs, allow_different_budget, board_lookups());
 }
 
 std::vector<AspectTasks> tasks_by_aspect(const Report& report) {

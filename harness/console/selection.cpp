@@ -24,7 +24,7 @@ using Names = std::set<std::string>;
 Names matches(const std::string& item, const Names& names) {
   Names found;
   for (const std::string& name : names) {
-    if (item == "all" || !matching(item, {name, spec_name(name)}).empty()) found.insert(name);
+    if (selects(item, name)) found.insert(name);
   }
   return found;
 }

@@ -78,30 +78,11 @@ class ArrayAnswers final : public Answers {
 class LineAnswers final : public Answers {
  public:
   explicit LineAnswers(const std::filesystem::path& path) {
-    constexpr std::int64_t kMax = std::int64_t{1} << 48;
-    const std::string text = read_file(path), file = path.string();
-    size_t begin = 0;
-    for (int number = 1; begin < text.size(); ++number) {
-      const size_t end = text.find('\n', begin);
-      const std::string location = fmt::format("{}:{}", file, number);
-      if (end == text.npos) refuse_answers(location, "the last line is cut off");
-      const Json json = parse_json(std::string_view(text).substr(begin, end - begin), location);
-      const Field line(json, location);
-      index.push_back(line["index"].integer(0, kMax));
-      const bool logits = line.has("logits");
-      if (logits == line.has("answers")) refuse_answers(location, "expected either 'answers' or 'logits'");
-      if (number > 1 && logits != has_logits())
-        refuse_answers(location, "expected 'answers' in every line, or 'logits' in every line");
-      if (logits) {
-        logits_.push_back(read_list<std::vector<double>>(line["logits"], [](const Field& row) {
-          return read_list<double>(row, [](const Field& value) { return value.number(-HUGE_VAL, HUGE_VAL); });
-        }));
-      } else {
-        ids_.push_back(
-            read_list<std::int64_t>(line["answers"], [](const Field& id) { return id.integer(-kMax, kMax); }));
-      }
-      begin = end + 1;
-    }
+    for_each_line(path, [&](std::string_view text, bool is_whole) {
+      const std::string location = fmt::format("{}:{}", path.string(), index.size() + 1);
+      if (!is_whole) refuse_answers(location, "the last line is cut off");
+      add(text, location);
+    });
   }
 
   bool has_logits() const override { return !logits_.empty(); }
@@ -114,6 +95,25 @@ class LineAnswers final : public Answers {
   }
 
  private:
+  void add(std::string_view text, const std::string& location) {
+    constexpr std::int64_t kMax = std::int64_t{1} << 48;
+    const Json json = parse_json(text, location);
+    const Field line(json, location);
+    index.push_back(line["index"].integer(0, kMax));
+    const bool logits = line.has("logits");
+    if (logits == line.has("answers")) refuse_answers(location, "expected either 'answers' or 'logits'");
+    if (index.size() > 1 && logits != has_logits())
+      refuse_answers(location, "expected 'answers' in every line, or 'logits' in every line");
+    if (logits) {
+      logits_.push_back(read_list<std::vector<double>>(line["logits"], [](const Field& row) {
+        return read_list<double>(row, [](const Field& value) { return value.number(-HUGE_VAL, HUGE_VAL); });
+      }));
+    } else {
+      ids_.push_back(
+          read_list<std::int64_t>(line["answers"], [](const Field& id) { return id.integer(-kMax, kMax); }));
+    }
+  }
+
   std::vector<std::vector<std::int64_t>> ids_;
   std::vector<std::vector<std::vector<double>>> logits_;
 };

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/crc.hpp>
 #include <cassert>
 #include <cstdint>
 #include <cstring>
@@ -22,6 +21,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/printable.h"
+#include "harness/exchange/checksum.h"
 #include "harness/exchange/npz.h"
 #include "harness/exchange/safetensors_header.h"
 
@@ -94,7 +94,6 @@ struct ArrayWriter::State {
     std::uint64_t at = 0;    // where the next piece goes
     std::uint64_t left = 0;  // bytes that are still to come
     std::string gathered;    // of the next piece
-    boost::crc_32_type checksum;
     NpzMember member;
   };
 
@@ -107,7 +106,7 @@ struct ArrayWriter::State {
       : file(path, OutputFile::Order::anywhere), format(form) {}
 
   void write_gathered(Array& array) {
-    if (format == ArrayFormat::npz) array.checksum.process_bytes(array.gathered.data(), array.gathered.size());
+    if (format == ArrayFormat::npz) array.member.crc = crc32_after(array.member.crc, array.gathered);
     file.write_at(static_cast<off_t>(array.at), array.gathered);
     array.at += array.gathered.size();
     array.gathered.clear();
@@ -161,7 +160,6 @@ void ArrayWriter::finish() {
     assert(array.left == 0);
     s.write_gathered(array);
     if (s.format == ArrayFormat::safetensors) continue;
-    array.member.crc = array.checksum.checksum();
     s.file.write_at(static_cast<off_t>(array.member.offset), local_header(array.member));
     directory += central_header(array.member);
   }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <boost/crc.hpp>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "harness/exchange/checksum.h"
 
 namespace posbench {
 namespace {
@@ -161,11 +161,10 @@ class NpzReader {
     const std::uint64_t data =
         offset + kLocalSize + get<std::uint16_t>(bytes_, offset + 26) + get<std::uint16_t>(bytes_, offset + 28);
     if (data > bytes_.size() || bytes_.size() - data < entry.size) fail_cut_off();
-    boost::crc_32_type checksum;
-    checksum.process_bytes(bytes_.data() + data, entry.size);
-    if (checksum.checksum() != entry.crc)
+    const std::string_view bytes = bytes_.substr(data, entry.size);
+    if (crc32_after(0, bytes) != entry.crc)
       fail(fmt::format("'{}' is damaged: its checksum is another", entry.name));
-    return bytes_.substr(data, entry.size);
+    return bytes;
   }
 
   StoredArray read_npy(const std::string& name, std::string_view bytes) const {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/crc.hpp>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "harness/exchange/checksum.h"
 #include "harness/exchange/safetensors_header.h"
 #include "results/json/json.h"
 
@@ -26,14 +26,12 @@ constexpr const char* kChecksum = "crc32";
 
 /// Returns the checksum of everything that no other check covers.
 std::string checksum(const std::map<std::string, std::string>& metadata, std::string_view numbers) {
-  boost::crc_32_type crc;
+  std::uint32_t crc = 0;
   for (const auto& [key, text] : metadata) {
     if (key == kChecksum) continue;
-    crc.process_bytes(key.c_str(), key.size() + 1);
-    crc.process_bytes(text.c_str(), text.size() + 1);
+    for (const std::string& part : {key, text}) crc = crc32_after(crc, {part.c_str(), part.size() + 1});
   }
-  crc.process_bytes(numbers.data(), numbers.size());
-  return fmt::format("{:08x}", crc.checksum());
+  return crc32_text(numbers, crc);
 }
 
 /// Reads a matrix, whose numbers must begin at `begin`.

@@ -20,15 +20,7 @@ namespace posbench {
 namespace {
 
 constexpr const char* kSamplesFormat = "posbench samples 1";
-constexpr std::int64_t kMaxNumber = 1'000'000'000'000;  // of seeds and sample numbers
-
-StreamId parse_stream(const std::string& purpose, std::uint64_t seed) {
-  constexpr std::string_view kTest = "test:";
-  if (purpose == "train") return {Purpose::train, kInDistribution, seed};
-  if (purpose == "validation") return {Purpose::validation, kInDistribution, seed};
-  if (purpose.starts_with(kTest)) return {Purpose::test, purpose.substr(kTest.size()), seed};
-  throw InputError(fmt::format("purpose '{}': expected train, validation or test:SPLIT", purpose));
-}
+constexpr std::int64_t kMaxSampleNumber = 1'000'000'000'000;
 
 Json options(const TaskEntry& entry, const std::string& spec) {
   Json options = Json::object();
@@ -53,6 +45,13 @@ Json splits(const TaskSetup& task) {
 }
 
 }  // namespace
+
+StreamId parse_stream(const std::string& name, std::uint64_t seed) {
+  constexpr std::string_view kTest = "test:";
+  if (name == "train") return {Purpose::train, kInDistribution, seed};
+  if (name == "validation") return {Purpose::validation, kInDistribution, seed};
+  return {Purpose::test, name.starts_with(kTest) ? name.substr(kTest.size()) : name, seed};
+}
 
 SampleSet make_sample_set(const RunConfig& config, const std::string& task, const std::string& purpose,
                           std::uint64_t seed, std::uint64_t first, std::uint64_t count) {
@@ -107,13 +106,14 @@ SampleSet read_manifest(const Json& json, const std::string& file) {
   root["format"].choice({kSamplesFormat});
   const std::string task = root["task"].name();
   const Field version = root["task_version"];
-  const auto number = [&](const char* key) {
-    return static_cast<std::uint64_t>(root[key].integer(0, kMaxNumber));
+  const auto number = [&](const char* key, std::int64_t max) {
+    return static_cast<std::uint64_t>(root[key].integer(0, max));
   };
   try {
     const std::string place = file + ": config";
     SampleSet set = make_sample_set(config_from_json(root["config"].object(), place), task, root["purpose"].name(),
-                                    number("seed"), number("first"), number("count"));
+                                    number("seed", kMaxSeed), number("first", kMaxSampleNumber),
+                                    number("count", kMaxSampleNumber));
     const int now = set.task->info->version;
     if (version.integer(1, 1'000'000) != now)
       version.fail(fmt::format("but '{}' has version {} here, whose samples are others; export them again",

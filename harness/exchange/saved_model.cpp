@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/crc.hpp>
 #include <cctype>
 #include <cstdint>
 #include <filesystem>
@@ -21,6 +20,7 @@
 #include "encodings/registry.h"
 #include "harness/config/experiment_config.h"
 #include "harness/config/names.h"
+#include "harness/exchange/checksum.h"
 #include "harness/exchange/safetensors.h"
 
 namespace posbench {
@@ -75,9 +75,7 @@ std::string file_stem(const ExperimentId& id) {
     if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '.') c = '_';
   }
   if (stem == exact) return stem;
-  boost::crc_32_type crc;
-  crc.process_bytes(exact.data(), exact.size());
-  return fmt::format("{}-{:08x}", stem, crc.checksum());
+  return stem + "-" + crc32_text(exact);
 }
 
 std::filesystem::path model_path(const std::filesystem::path& run, const ExperimentId& id) {

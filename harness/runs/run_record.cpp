@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "harness/config/user_files.h"
-#include "harness/runs/checksum.h"
+#include "harness/exchange/checksum.h"
 #include "harness/runs/loss_trace.h"
 #include "results/json/simdjson_field.h"
 #include "results/reports/experiment_json.h"
@@ -114,13 +114,7 @@ Manifest read_run_manifest(const fs::path& path) {
   Manifest manifest{.config = root["config"].object(),
                     .context = root["context"].object(),
                     .experiments = read_list<ExperimentId>(root["experiments"], read_id)};
-  if (root.has("shard")) {
-    try {
-      manifest.shard = Shard::parse(root["shard"].text());
-    } catch (const InputError&) {
-      root["shard"].fail("expected K/N, as in 2/4");
-    }
-  }
+  if (root.has("shard")) manifest.shard = read_shard(root["shard"]);
   if (root.has("save_models")) manifest.save_models = root["save_models"].flag();
   return manifest;
 }

@@ -146,6 +146,14 @@ Shard Shard::parse(const std::string& text) {
   return shard;
 }
 
+Shard read_shard(const Field& field) {
+  try {
+    return Shard::parse(field.text());
+  } catch (const InputError&) {
+    field.fail("expected K/N, as in 2/4");
+  }
+}
+
 std::vector<ExperimentId> ids(const std::vector<Experiment>& experiments) {
   std::vector<ExperimentId> all;
   for (const Experiment& e : experiments) {

@@ -10,6 +10,7 @@
 #include "harness/training/experiment.h"
 #include "harness/training/experiment_observer.h"
 #include "model/transformer.h"
+#include "results/json/json.h"
 #include "results/types/task_baseline.h"
 
 namespace posbench {
@@ -24,6 +25,9 @@ struct Shard {
   static Shard parse(const std::string&);
   bool operator==(const Shard&) const = default;
 };
+
+/// Reads a shard from JSON. Throws InputError.
+Shard read_shard(const Field&);
 
 /// The experiments of one run.
 struct Suite {

@@ -67,9 +67,10 @@ SampleStream::SampleStream(const Task& t, std::string given_text, std::uint64_t 
 
 std::string validate(const Example& e, int vocabulary, int answers) {
   const size_t T = e.tokens.size();
-  if (e.targets.size() != T || e.segments.size() != T ||
-      (!e.digit_positions.empty() && e.digit_positions.size() != T))
+  if (e.targets.size() != T || e.segments.size() != T)
     return fmt::format("{} tokens, but {} targets and {} segments", T, e.targets.size(), e.segments.size());
+  if (!e.digit_positions.empty() && e.digit_positions.size() != T)
+    return fmt::format("{} tokens, but {} digit positions", T, e.digit_positions.size());
   for (const std::vector<int>& values : e.coordinates) {
     if (values.size() != T) return fmt::format("{} tokens, but {} values of a coordinate", T, values.size());
     if (const auto negative = std::ranges::find_if(values, [](int value) { return value < 0; });

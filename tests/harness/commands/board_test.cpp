@@ -232,6 +232,24 @@ TEST_CASE("the board refuses unknown names and incompatible reports with a messa
   CHECK(posbench_command(directory, "board smoke --only-own --allow-different-budget").code == 0);
 }
 
+TEST_CASE("the board names the splits of a selected task whose spec has several options") {
+  const TemporaryDirectory directory;
+  const std::string task = "flip_flop:length=16,p_ignore=0.5";
+  REQUIRE(posbench_command(directory, "run --profile smoke -t " + task + " -e none -q -o smoke").code == 0);
+  const Outcome outcome =
+      posbench_command(directory, "board -q smoke --allow-different-budget --split ood_far4 -t " + task);
+  CHECK(outcome.code == 2);
+  CHECK(outcome.error.starts_with("posbench: task '" + task + "' has no split 'ood_far4' (its splits: "));
+}
+
+TEST_CASE("a list that selects everything twice selects everything") {
+  const TemporaryDirectory directory;
+  const std::string board = "board -t flip_flop --format csv -e ";
+  const Outcome twice = posbench_command(directory, board + "all,all");
+  CHECK(twice.code == 0);
+  CHECK(twice.out == posbench_command(directory, board + "all").out);
+}
+
 TEST_CASE("the number of steps follows from the costs of encodings") {
   const MatchedCompute match{"none", {{"none", 1}, {"slow", 3}, {"slower", 1e6}, {"fast", 0.5}}};
   CHECK(matched_steps(match, 1000, "none") == 1000);

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "harness/runs/checksum.h"
+#include "harness/exchange/checksum.h"
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/run_record.h"
 #include "results/reports/report_json.h"

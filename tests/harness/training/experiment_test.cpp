@@ -15,6 +15,7 @@
 #include "harness/training/evaluate.h"
 #include "harness/training/run_experiment.h"
 #include "harness/training/tally.h"
+#include "tasks/parts/basic_task.h"
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
@@ -24,27 +25,21 @@ using namespace posbench;
 
 namespace {
 
+struct FaultyOptions {
+  Integers length{3};
+  void describe(OptionTable& o) { o.integers("length", length, 2, 10, "tokens"); }
+};
+
 /// Every fiftieth example has a token outside the vocabulary.
-class Faulty final : public Task {
+class Faulty final : public AlphabetTask<FaultyOptions, "012"> {
  public:
-  struct Options {
-    Integers length{3};
-    void describe(OptionTable& o) { o.integers("length", length, 1, 10, "tokens"); }
-  };
-  Faulty(const Options& options, Layout layout) : options_(options), layout_(layout) {}
-  int vocabulary() const override { return 3; }
+  using AlphabetTask::AlphabetTask;
   double chance_level() const override { return 0.5; }
-  const Integers& lengths() const override { return options_.length; }
-  std::string token_text(int token) const override { return std::to_string(token); }
   Example sample(int length, Rng& rng) const override {
     std::vector<int> question(length);
     if (uniform(rng, 0, 49) == 0) question[1] = 7;
     return ask(layout_, std::move(question), 2, {uniform(rng, 0, 1)});
   }
-
- private:
-  Options options_;
-  Layout layout_;
 };
 
 const RegisterTask<Faulty> registered_task{{.name = "test_faulty",

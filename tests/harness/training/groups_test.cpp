@@ -12,6 +12,7 @@
 #include "harness/runs/suite.h"
 #include "harness/training/evaluate.h"
 #include "harness/training/run_experiment.h"
+#include "tasks/parts/basic_task.h"
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
@@ -22,17 +23,10 @@ using namespace posbench;
 namespace {
 
 /// A task with memory for one example at a time.
-class Memory final : public Task {
+class Memory final : public AlphabetTask<LengthOption<"tokens", 3>, "012"> {
  public:
-  struct Options {
-    Integers length{3};
-    void describe(OptionTable& o) { o.integers("length", length, 1, 10, "tokens"); }
-  };
-  Memory(const Options& options, Layout layout) : options_(options), layout_(layout) {}
-  int vocabulary() const override { return 3; }
+  using AlphabetTask::AlphabetTask;
   double chance_level() const override { return 0.5; }
-  const Integers& lengths() const override { return options_.length; }
-  std::string token_text(int token) const override { return std::to_string(token); }
   Example sample(int length, Rng& rng) const override {
     const int others = running_++;
     std::this_thread::sleep_for(std::chrono::microseconds(300));
@@ -42,8 +36,6 @@ class Memory final : public Task {
   }
 
  private:
-  Options options_;
-  Layout layout_;
   static inline std::atomic<int> running_ = 0;
 };
 

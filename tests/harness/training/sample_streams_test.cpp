@@ -79,6 +79,16 @@ TEST_CASE("coordinates that are negative or do not belong to tokens make an exam
   CHECK(validate(e, 2, 2) == "the coordinate -1 at position 1 is negative");
 }
 
+TEST_CASE("targets, segments and digit positions whose number is not that of the tokens make an example invalid") {
+  Example e{
+      .tokens = {0, 1}, .targets = {kIgnore, 1}, .scored = {1}, .segments = {0, 0}, .digit_positions = {0, 1}};
+  CHECK(validate(e, 2, 2).empty());
+  e.digit_positions = {0, 1, 2};
+  CHECK(validate(e, 2, 2) == "2 tokens, but 3 digit positions");
+  e.segments = {0};
+  CHECK(validate(e, 2, 2) == "2 tokens, but 2 targets and 1 segments");
+}
+
 TEST_CASE("a stream of a task has the settings of its purpose") {
   ExperimentOptions options;
   options.training.samples = 6;

@@ -1,0 +1,43 @@
+#include "harness/console/facts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
+
+#include "harness/console/split_text.h"
+
+namespace posbench {
+
+std::vector<SiteFact> encoding_facts(const EncodingInfo& info) {
+  return {{"notes", info.notes},
+          {"models", info.causal_only ? "causal" : "causal, bidirectional"},
+          {"learned", info.learned ? "yes" : "no"},
+          {"relative", to_string(info.relative)},
+          {"content-dependent", info.content_dependent},
+          {"extrapolates", to_string(info.extrapolates)},
+          {"distinct", to_string(info.distinct)},
+          {"distance decay", to_string(info.distance_decay)}};
+}
+
+std::vector<SiteFact> task_facts(const TaskInfo& info) {
+  return {{"definition", info.definition},
+          {"requirement", info.requirement},
+          {"aspects", aspects_text(info)},
+          {"learnability", learnability_text(info)},
+          {"source", info.source},
+          {"published as", info.published_name},
+          {"published use", info.published},
+          {"models", info.causal_only ? "causal" : "causal, bidirectional (answer slots)"},
+          {"length unit", info.length_unit},
+          {"distance unit", info.distance_unit}};
+}
+
+std::string aspects_text(const TaskInfo& info) {
+  std::vector<std::string> names;
+  for (const Aspect aspect : info.aspects) names.push_back(to_string(aspect));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace posbench
