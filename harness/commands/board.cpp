@@ -161,7 +161,7 @@ std::string console_text(const Board& board, const BoardTexts& words, const Cons
     }
     text += wrap_text(to_printable(task_summary_text(task, board.options)), 0, width) + "\n\n";
     if (board.tasks.size() == 1) {
-      text += to_console_text(board_table(task, /*with_lengths=*/false), style);
+      text += to_console_text(board_table(task), style);
     } else {
       for (const std::string& line : tier_lines(task))
         text += "  " + wrap_text(to_printable(line), 6, width - 2) + "\n";
@@ -176,8 +176,7 @@ std::string markdown_page(const Board& board, const BoardTexts& words) {
   for (const BoardTask& task : board.tasks) {
     text += fmt::format("### {}, {}\n\n{} {}\n\n{}\n", escape_markdown(task.task),
                         escape_markdown(split_title(task)), escape_markdown(words.about(task.task)),
-                        escape_markdown(task_summary_text(task, board.options)),
-                        to_markdown(board_table(task, /*with_lengths=*/true)));
+                        escape_markdown(task_summary_text(task, board.options)), to_markdown(board_table(task)));
   }
   return text;
 }
@@ -187,8 +186,7 @@ std::string latex_tables(const Board& board, const BoardTexts& words) {
   for (const BoardTask& task : board.tasks) {
     const std::string caption = fmt::format("{}, {}: {} {}", task.task, split_title(task), words.about(task.task),
                                             task_summary_text(task, board.options));
-    text += line_text(caption, Format::latex, {}) + "\n" +
-            table_text(board_table(task, /*with_lengths=*/true), Format::latex, {}) + "\n";
+    text += line_text(caption, Format::latex, {}) + "\n" + table_text(board_table(task), Format::latex, {}) + "\n";
   }
   return text;
 }
@@ -196,7 +194,7 @@ std::string latex_tables(const Board& board, const BoardTexts& words) {
 /// Returns the tables of one encoding on several tasks.
 std::string encoding_text(const Board& board, Format format, const ConsoleStyle& style) {
   std::string text = line_text(overview_text(board), format, style) + "\n\n";
-  for (const OverviewTable& part : overview_tables(board, /*with_lengths=*/format != Format::console))
+  for (const OverviewTable& part : overview_tables(board, /*with_lengths=*/true))
     text += line_text(part.title, format, style) + "\n\n" + table_text(part.table, format, style) + "\n";
   for (const char* note :
        {kAboutInterquartileMean, "The flag --by-task prints every task with its definition and tiers."})
@@ -229,12 +227,13 @@ std::string tables_text(const BoardRequest& request, const Board& board, const B
   const ConsoleStyle style = console_style(request.output);
   if (request.summary) return summary_text(board, format, style);
   const std::string notes = notes_text(board_notes(board, words), format, style);
-  // Tables on the console have no effective lengths: they would not fit into 80 columns.
-  const std::string length_notes =
-      format == Format::console ? "" : notes_text(board_length_notes(board), format, style);
+  const std::string length_notes = notes_text(board_length_notes(board), format, style);
   if (!request.by_task && board.tasks.size() > 1 && has_one_encoding(board))
     return encoding_text(board, format, style) + length_notes + notes;
-  if (format == Format::console) return console_text(board, words, style) + notes;
+  if (format == Format::console) {
+    const bool has_table = board.tasks.size() == 1;
+    return console_text(board, words, style) + (has_table ? length_notes : "") + notes;
+  }
   return (format == Format::markdown ? markdown_page(board, words) : latex_tables(board, words)) + length_notes +
          notes;
 }

@@ -172,13 +172,13 @@ Table board_summary(const Board& board, bool with_names) {
   return table;
 }
 
-Table board_table(const BoardTask& task, bool with_lengths) {
+Table board_table(const BoardTask& task) {
   const std::vector<BoardRow> rows = all_rows(task);
   const auto seeds = [](const BoardRow& row) { return row.values.size(); };
   const bool differ =
       std::ranges::any_of(rows, [&](const BoardRow& row) { return seeds(row) != seeds(rows.front()); });
-  Table table{{{"tier"}, {"encoding"}}, {}};
-  const bool has_lengths = with_lengths && std::ranges::any_of(rows, has_effective_length);
+  Table table{{{"encoding"}, {"tier"}}, {}};
+  const bool has_lengths = std::ranges::any_of(rows, has_effective_length);
   if (has_lengths) table.columns.push_back({"effective length", Align::right});
   table.columns.push_back({split_title(task), Align::right});
   if (differ || rows.empty()) {
@@ -193,7 +193,7 @@ Table board_table(const BoardTask& task, bool with_lengths) {
     const bool unknown = row.status == BoardStatus::not_learned;
     const Tone tone = unknown ? Tone::faint : row.tier == 1 ? Tone::good : Tone::plain;
     const Tone best = row.tier == 1 ? Tone::good : Tone::plain;
-    std::vector<Cell> cells{Cell{tier_text(row), tone}, Cell{name_text(row), best}};
+    std::vector<Cell> cells{Cell{name_text(row), best}, Cell{tier_text(row), tone}};
     if (has_lengths) cells.emplace_back(effective_length_text(row.effective_length, row.learned), best);
     cells.emplace_back(unknown ? "-" : accuracy_text(row.mean), best);
     cells.emplace_back(unknown ? "-" : seed_range_text(row));

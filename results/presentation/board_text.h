@@ -44,9 +44,9 @@ inline constexpr const char* kAboutRecurrentModels =
 /// `with_names` adds a column with their names.
 Table board_summary(const Board&, bool with_names);
 
-/// Returns a row for each encoding: tier, accuracy with the worst and the best seed, accuracy in distribution, cost.
-/// `with_lengths` adds the effective lengths, if a report has any.
-Table board_table(const BoardTask&, bool with_lengths);
+/// Returns a row for each encoding: tier, effective length if a report has any, accuracy with the worst and the best
+/// seed, accuracy in distribution, cost.
+Table board_table(const BoardTask&);
 
 /// Returns a line for each tier of a task: "tier 1 (0.85 to 0.93): cope 1.9x, path 3.1x"; and one for recurrent models.
 std::vector<std::string> tier_lines(const BoardTask&);

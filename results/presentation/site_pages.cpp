@@ -82,14 +82,6 @@ void add_claims(const std::vector<const SiteClaim*>& claims, SiteText& text) {
   text.add_table("Claims", claim_rows(claims));
 }
 
-/// Returns the table of the board, with the encodings first.
-SiteTable results_table(const BoardTask& task) {
-  Table table = board_table(task, /*with_lengths=*/true);
-  std::swap(table.columns[0], table.columns[1]);
-  for (std::vector<Cell>& row : table.rows) std::swap(row[0], row[1]);
-  return {std::move(table), {{0, Named::encoding}}};
-}
-
 /// Returns the experiments and the baselines of one task.
 Report select_task(const Report& report, const std::string& task) {
   Report one;
@@ -105,7 +97,7 @@ Report select_task(const Report& report, const std::string& task) {
 void add_results(const SiteSource& source, const BoardTask& task, SiteText& text) {
   text.begin_section("encodings", "Encodings");
   text.add_paragraph(task_summary_text(task, source.board.options));
-  text.add_table(fmt::format("Encodings on {}", task.task), results_table(task));
+  text.add_table(fmt::format("Encodings on {}", task.task), {board_table(task), {{0, Named::encoding}}});
   Board board{.options = source.board.options, .tasks = {task}};
   for (const std::string& note : board_length_notes(board)) text.add_paragraph(note);
   for (const std::string& note : board_notes(board, source.contents.texts)) text.add_paragraph(note);

@@ -24,8 +24,7 @@ const TaskInfo kInfo{
     .definition =
         "The model reads a program that sets variables to 0 and increments them, and whose statements are mostly no-ops. It "
         "answers the value of one variable: its increments since its last reset.",
-    .requirement =
-        "Neither the statements before the reset nor the number of passes may change the count.",
+    .requirement = "Neither the statements before the reset nor the number of passes may change the count.",
     .source = "Golovneva et al. 2024, arXiv:2405.18719, Table 3; code facebookresearch/RAM, projects/cope",
     .published_name = "counting, with 1, 3 or 5 variables",
     .published =

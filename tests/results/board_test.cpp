@@ -154,7 +154,7 @@ TEST_CASE("an encoding whose seeds differ too much to tell it from better ones i
   CHECK(!rows[0].unsettled);
   CHECK(rows[2].tier == 2);
   CHECK(!rows[2].unsettled);
-  CHECK(board_table(board.tasks[0], /*with_lengths=*/false).rows[1][0].text == "1 ?");
+  CHECK(board_table(board.tasks[0]).rows[1][1].text == "1 ?");
   CHECK(tier_lines(board.tasks[0])[0] == "tier 1 (1.00): encoding0, encoding2 ? (0.46) 1.5x");
   CHECK(to_json(board, kWords, {}).at("tasks").at(0).at("rows").at(1).at("unsettled") == true);
   const auto marked = [](const std::vector<std::string>& notes) {
@@ -196,7 +196,7 @@ TEST_CASE("the board has the effective lengths of reports with grids, and says w
   const std::string notes = fmt::format("{}", fmt::join(board_summary_notes(board), "\n"));
   CHECK(notes.find("effective length, of the best: the largest multiple") != std::string::npos);
   CHECK(notes.find("no grid: the length of the task is fixed") != std::string::npos);
-  CHECK(board_table(board.tasks[0], /*with_lengths=*/true).rows[0][2].text == "2x (2x..2x)");
+  CHECK(board_table(board.tasks[0]).rows[0][2].text == "2x (2x..2x)");
   const Json row = to_json(board, kWords, {}).at("tasks").at(0).at("rows").at(0);
   CHECK(row.at("effective_length") == Json{{"multiple", 2}, {"low", 2}, {"high", 2}, {"tested_to", 4}});
   CHECK(board_csv(board, kWords).rows[0][17].text == "2");
@@ -322,7 +322,7 @@ TEST_CASE("recurrent models change no row, tier, count, card or recommendation o
   CHECK(tier_lines(after.tasks[1]).back() == "recurrent: lstm (not learned)");
   CHECK(task_summary_text(after.tasks[0], {}) ==
         task_summary_text(before.tasks[0], {}) + " lstm learns it without attention.");
-  CHECK(board_table(after.tasks[0], /*with_lengths=*/false).rows.back().front().text == "recurrent");
+  CHECK(board_table(after.tasks[0]).rows.back()[1].text == "recurrent");
   CHECK(json_after["tasks"][1]["recurrent"][0]["standing"] == "recurrent, not learned");
   CHECK(board_csv(after, kWords).rows.size() == board_csv(before, kWords).rows.size() + 2);
   CHECK(board_summary_notes(before).size() + 1 == board_summary_notes(after).size());
@@ -361,8 +361,8 @@ TEST_CASE("tables, notes, JSON and page of the board agree") {
   const BoardReport all =
       merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {{"encoding0", 1.5}}, false);
   const Board board = make_board(all);
-  const Table table = board_table(board.tasks[0], /*with_lengths=*/false);
-  CHECK(table.rows[0][0].text == "1");
+  const Table table = board_table(board.tasks[0]);
+  CHECK(table.rows[0][1].text == "1");
   CHECK(table.rows[0][3].text == "0.95 to 0.95");
   CHECK(table.rows[0][6].text == "1.5x");
   CHECK(table.rows[4][2].text == "-");

@@ -141,7 +141,9 @@ class Terminal(Console):
         self.assertIn("[8/8]", loud.stderr)
         for quiet in (f"--quiet {RUN} -o quiet1", f"{RUN} -o quiet2 -q"):
             self.assertEqual(posbench(quiet, self.folder).stderr, "")
-        distinct = "run --profile smoke -t sorting:length=1..6,symbols=6,distinct=true -e none -s 1 --set training.steps=2"
+        distinct = (
+            "run --profile smoke -t sorting:length=1..6,symbols=6,distinct=true -e none -s 1 --set training.steps=2"
+        )
         self.assertIn("is tested without split 'ood_length'", posbench(f"{distinct} -o noted", self.folder).stderr)
         self.assertEqual(posbench(f"{distinct} -o not_noted -q", self.folder).stderr, "")
         self.refused("run -q -v", "exclude each other")
