@@ -194,7 +194,7 @@ std::string latex_tables(const Board& board, const BoardTexts& words) {
 /// Returns the tables of one encoding on several tasks.
 std::string encoding_text(const Board& board, Format format, const ConsoleStyle& style) {
   std::string text = line_text(overview_text(board), format, style) + "\n\n";
-  for (const OverviewTable& part : overview_tables(board, /*with_lengths=*/true))
+  for (const OverviewTable& part : overview_tables(board, /*with_lengths=*/format != Format::console))
     text += line_text(part.title, format, style) + "\n\n" + table_text(part.table, format, style) + "\n";
   for (const char* note :
        {kAboutInterquartileMean, "The flag --by-task prints every task with its definition and tiers."})
@@ -227,13 +227,13 @@ std::string tables_text(const BoardRequest& request, const Board& board, const B
   const ConsoleStyle style = console_style(request.output);
   if (request.summary) return summary_text(board, format, style);
   const std::string notes = notes_text(board_notes(board, words), format, style);
-  const std::string length_notes = notes_text(board_length_notes(board), format, style);
-  if (!request.by_task && board.tasks.size() > 1 && has_one_encoding(board))
-    return encoding_text(board, format, style) + length_notes + notes;
-  if (format == Format::console) {
-    const bool has_table = board.tasks.size() == 1;
-    return console_text(board, words, style) + (has_table ? length_notes : "") + notes;
-  }
+  const bool is_overview = !request.by_task && board.tasks.size() > 1 && has_one_encoding(board);
+  // On the console only the table of a single task has effective lengths: others would not fit into 80 columns.
+  const std::string length_notes = format == Format::console && board.tasks.size() > 1
+                                       ? ""
+                                       : notes_text(board_length_notes(board), format, style);
+  if (is_overview) return encoding_text(board, format, style) + length_notes + notes;
+  if (format == Format::console) return console_text(board, words, style) + length_notes + notes;
   return (format == Format::markdown ? markdown_page(board, words) : latex_tables(board, words)) + length_notes +
          notes;
 }

@@ -15,7 +15,7 @@ std::vector<SiteFact> encoding_facts(const EncodingInfo& info) {
           {"models", info.causal_only ? "causal" : "causal, bidirectional"},
           {"learned", info.learned ? "yes" : "no"},
           {"relative", to_string(info.relative)},
-          {"content-dependent", info.content_dependent},
+          {"content", info.content_dependent},
           {"extrapolates", to_string(info.extrapolates)},
           {"distinct", to_string(info.distinct)},
           {"distance decay", to_string(info.distance_decay)}};
