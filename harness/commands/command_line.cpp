@@ -116,6 +116,7 @@ std::string unknown_word(const CLI::App& app, const std::vector<std::string>& ar
     const CLI::Option* option = command ? find_option(*command, name) : nullptr;
     if (!option) option = find_option(app, name);
     if (!option) return unknown_option(app, command, name);
+    if (word == name + "=") return fmt::format("{} has no value; add it after the =, or leave out {}", name, word);
     if (option->get_items_expected_max() == 0 || word != name || ++n == arguments.size()) continue;
     const std::string message = option_as_value(app, command, *option, name, arguments[n]);
     if (!message.empty()) return message;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -41,6 +42,7 @@ struct ReproduceRequest {
   std::vector<fs::path> with;  // further directories with runs
   int jobs = 0;
   Shard shard;
+  std::optional<ClaimVerdict> verdict;  // of the claims to list
   bool list = false, dry_run = false, judge_only = false, finished = false;
   Format format = Format::console;
   std::string color = "auto";
@@ -58,8 +60,16 @@ Json to_json(const Table& table) {
 }
 
 /// Prints the claims with the verdicts of the stored runs.
-void print_claims(const ClaimPlan& plan, const ReproduceRequest& request, bool color) {
-  const Table table = claim_list(plan.claims, stored_verdicts(to_string(request.size)));
+void print_claims(ClaimPlan plan, const ReproduceRequest& request, bool color) {
+  const std::map<std::string, std::string> verdicts = stored_verdicts(to_string(request.size));
+  if (request.verdict) {
+    std::erase_if(plan.claims, [&](const Claim& claim) {
+      const auto found = verdicts.find(claim.name);
+      return found == verdicts.end() ? *request.verdict != ClaimVerdict::not_run
+                                     : found->second != to_string(*request.verdict);
+    });
+  }
+  const Table table = claim_list(plan.claims, verdicts);
   if (request.format == Format::json) {
     fmt::print("{}", to_indented_json(to_json(table)));
     return;
@@ -67,7 +77,8 @@ void print_claims(const ClaimPlan& plan, const ReproduceRequest& request, bool c
   fmt::print("{}", table_text(table, request.format, {console_width(), color}));
   if (request.format == Format::console) {
     fmt::print(
-        "\nverdict: by the stored runs of this size\npredicted: the verdict that was expected before any run\n{}\n",
+        "\nverdict: by the stored runs of this size\npredicted: the verdict that was expected before any run\n{}\n{}\n",
+        wrapped_lines("verdicts: " + listed_verdicts(plan.claims, verdicts), 0, list_width()),
         wrapped_lines("kinds: " + claim_kinds(plan.claims), 0, list_width()));
   }
 }
@@ -113,6 +124,10 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
   return 0;
 }
 
+void check_directory(const fs::path& path) {
+  if (!fs::is_directory(path)) throw InputError(fmt::format("{}: there is no such directory", path.string()));
+}
+
 int reproduce(const ReproduceRequest& request) {
   if (request.directory && request.directory->extension() == ".html") {
     throw InputError(fmt::format("-o is '{0}', expected the directory of the runs; use --page {0} for the page",
@@ -122,6 +137,9 @@ int reproduce(const ReproduceRequest& request) {
     throw InputError(
         "--page excludes --list and --dry-run; '--judge-only -o DIR --page FILE' writes a page of the runs in DIR");
   if (request.finished && !request.judge_only) throw InputError("--finished needs --judge-only");
+  if (request.verdict && !request.list) throw InputError("--verdict needs --list");
+  for (const fs::path& other : request.with) check_directory(other);
+  if (request.page && !request.page->parent_path().empty()) check_directory(request.page->parent_path());
   ClaimPlan plan = plan_claims(request.claims, request.size);
   const bool color = wants_color(request.color);
   const int jobs = request.jobs > 0 ? request.jobs : count_hardware_threads();
@@ -135,7 +153,9 @@ int reproduce(const ReproduceRequest& request) {
   }
   const fs::path directory =
       request.directory.value_or(request.size == ClaimSize::full ? "runs/claims-full" : "runs/claims");
-  if (!request.judge_only) {
+  if (request.judge_only) {
+    check_directory(directory);
+  } else {
     make_folder(directory);
     if (const int code = train(request, plan, directory)) return code;
   }
@@ -188,6 +208,14 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
                       "claims: names, as --list shows them, or globs ('cope-*'); without names all claims");
   command->add_flag("--list", request->list,
                     "print the claims with the verdicts of the stored runs, and run nothing");
+  add_choice<std::optional<ClaimVerdict>, ClaimVerdict>(*command, "--verdict", request->verdict,
+                                                        {{"reproduced", ClaimVerdict::reproduced},
+                                                         {"contradicted", ClaimVerdict::contradicted},
+                                                         {"inconclusive", ClaimVerdict::inconclusive},
+                                                         {"not_comparable", ClaimVerdict::not_comparable},
+                                                         {"not_run", ClaimVerdict::not_run}},
+                                                        "with --list: only claims with this verdict")
+      ->default_str("any");
   command->add_flag("--dry-run", request->dry_run,
                     "print the runs and their estimated core time, and run nothing");
   command->add_flag_callback(
@@ -227,6 +255,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
   set_footer(
       *command,
       {{"posbench reproduce --list", "all claims"},
+       {"posbench reproduce --list --verdict contradicted", "the claims that do not hold at the reduced size"},
        {"posbench reproduce cope-flip-flop-longer --dry-run", "the runs of one claim"},
        {"posbench reproduce -o claims/1 --shard 1/2", "and on another machine: -o claims/2 --shard 2/2"},
        {"posbench reproduce -o claims/1 --with claims/2 --judge-only --page claims.html", ""}},

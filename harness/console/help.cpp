@@ -152,7 +152,8 @@ CLI::Validator in_range(const CLI::Range& allowed) {
   const std::string description = allowed.get_description();
   return CLI::Validator(
       [allowed, description](std::string& given) {
-        if (allowed(given).empty()) return std::string();
+        double number = 0;
+        if (parse_number(given, number) && allowed(given).empty()) return std::string();
         return fmt::format("'{}' is no number from {}", given, range(description));
       },
       description);

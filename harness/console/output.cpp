@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -17,9 +18,23 @@
 #include "base/printable.h"
 #include "harness/console/help.h"
 #include "harness/console/terminal.h"
+#include "harness/runs/run_record.h"
 #include "results/presentation/latex.h"
 
 namespace posbench {
+
+namespace {
+
+/// Throws InputError if writing this file would damage a run.
+void refuse_run_file(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  const bool is_of_run = name == kManifestFile || name == kReportFile || name == kLinesFile;
+  if (is_of_run && std::filesystem::exists(file.parent_path() / kManifestFile)) {
+    throw InputError(fmt::format("{} belongs to a run, which would be damaged; choose another -o", file.string()));
+  }
+}
+
+}  // namespace
 
 void add_configuration(CLI::App& command, ConfigRequest& config) {
   command
@@ -123,7 +138,10 @@ std::string line_text(const std::string& text, Format format, const ConsoleStyle
 }
 
 void write_output(const Output& output, const std::string& text) {
-  if (output.file) return write_file(*output.file, text);
+  if (output.file) {
+    refuse_run_file(*output.file);
+    return write_file(*output.file, text);
+  }
   std::fputs(text.c_str(), stdout);
   if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
 }

@@ -46,6 +46,11 @@ Table rule_rows(std::span<const Claim> claims, std::span<const ClaimResult> resu
   return table;
 }
 
+std::string verdict_of(const Claim& claim, const std::map<std::string, std::string>& verdicts) {
+  const auto found = verdicts.find(claim.name);
+  return found == verdicts.end() ? to_string(ClaimVerdict::not_run) : found->second;
+}
+
 std::string cell_text(const ClaimCell& cell) {
   return fmt::format("{} {} {}", cell.encoding, cell.task, cell.split);
 }
@@ -89,13 +94,21 @@ std::string claim_kinds(std::span<const Claim> claims) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
+std::string listed_verdicts(std::span<const Claim> claims, const std::map<std::string, std::string>& verdicts) {
+  std::vector<std::string> counts;
+  for (const ClaimVerdict verdict : kClaimVerdicts) {
+    const auto count = std::ranges::count_if(
+        claims, [&](const Claim& claim) { return verdict_of(claim, verdicts) == to_string(verdict); });
+    if (count > 0) counts.push_back(fmt::format("{} {}", count, to_string(verdict)));
+  }
+  return fmt::format("{}", fmt::join(counts, ", "));
+}
+
 Table claim_list(std::span<const Claim> claims, const std::map<std::string, std::string>& verdicts) {
   Table table{{{"claim"}, {"family"}, {"verdict"}, {"predicted"}, {"kind"}, {"statement"}}, {}};
   for (const Claim& claim : claims) {
-    const auto found = verdicts.find(claim.name);
-    const std::string verdict = found == verdicts.end() ? to_string(ClaimVerdict::not_run) : found->second;
-    table.rows.push_back(
-        {claim.name, claim.family, verdict, claim.expected, to_string(claim.kind), claim.statement});
+    table.rows.push_back({claim.name, claim.family, verdict_of(claim, verdicts), claim.expected,
+                          to_string(claim.kind), claim.statement});
   }
   return table;
 }
@@ -110,15 +123,9 @@ Table claim_statements(std::span<const Claim> claims, std::span<const ClaimResul
 }
 
 std::vector<std::string> claim_notes(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  std::vector<std::string> counts, notes;
-  for (const ClaimVerdict verdict :
-       {ClaimVerdict::reproduced, ClaimVerdict::contradicted, ClaimVerdict::inconclusive,
-        ClaimVerdict::not_comparable, ClaimVerdict::not_run}) {
-    int count = 0;
-    for (const ClaimResult& result : results) count += result.verdict == verdict;
-    if (count > 0) counts.push_back(fmt::format("{} {}", count, to_string(verdict)));
-  }
-  notes.push_back(fmt::format("{}", fmt::join(counts, ", ")));
+  std::map<std::string, std::string> verdicts;
+  for (size_t i = 0; i < claims.size(); ++i) verdicts[claims[i].name] = to_string(results[i].verdict);
+  std::vector<std::string> notes{listed_verdicts(claims, verdicts)};
   notes.push_back("kinds: " + claim_kinds(claims));
   for (size_t i = 0; i < claims.size(); ++i) {
     if (!results[i].reason.empty()) notes.push_back(fmt::format("{}: {}", claims[i].name, results[i].reason));

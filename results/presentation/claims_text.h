@@ -20,6 +20,9 @@ std::string found_text(const RuleResult&);
 /// Returns "29 published number, 3 own statement": the number of claims of each kind.
 std::string claim_kinds(std::span<const Claim>);
 
+/// Returns "48 reproduced, 13 contradicted, 61 inconclusive", given the stored verdicts by claim.
+std::string listed_verdicts(std::span<const Claim>, const std::map<std::string, std::string>& verdicts);
+
 /// Returns a row for each claim: name, family, verdict, the verdict that was predicted before any run, kind and
 /// statement. `verdicts` has those of the stored runs by the names of the claims; others are "not run".
 Table claim_list(std::span<const Claim>, const std::map<std::string, std::string>& verdicts);

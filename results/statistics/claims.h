@@ -100,6 +100,9 @@ std::string evidence_key(const ClaimCell&, Metric);
 Evidence find_evidence(const NamedReport&, const std::string& split, Metric);
 
 enum class ClaimVerdict { reproduced, contradicted, inconclusive, not_comparable, not_run };
+constexpr ClaimVerdict kClaimVerdicts[] = {ClaimVerdict::reproduced, ClaimVerdict::contradicted,
+                                           ClaimVerdict::inconclusive, ClaimVerdict::not_comparable,
+                                           ClaimVerdict::not_run};
 std::string to_string(ClaimVerdict);  // "not comparable"
 
 struct RuleResult {

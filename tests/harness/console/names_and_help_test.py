@@ -26,6 +26,7 @@ class NamesAndHelp(Console):
         self.refused("help runn", "did you mean 'run'?")
         self.refused("sample counting -n 0", "--count: '0' is no number from 1 to 1000000")
         self.refused("compare full full --alpha 2", "--alpha: '2' is no number from 1e-09 to 0.5")
+        self.refused("recommend --aspects recall --cost nan", "--cost: 'nan' is no number from 0 to")
         self.refused("recommend --aspects recall --cost x", "--cost: 'x' is no number from 0 to")
         self.refused("inspect full mqar rope", "the run has models/even_pairs-none-0.safetensors, ")
         version = posbench("-V", self.folder)

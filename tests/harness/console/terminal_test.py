@@ -147,6 +147,7 @@ class Terminal(Console):
         self.assertIn("is tested without split 'ood_length'", posbench(f"{distinct} -o noted", self.folder).stderr)
         self.assertEqual(posbench(f"{distinct} -o not_noted -q", self.folder).stderr, "")
         self.refused("run -q -v", "exclude each other")
+        self.refused("report loud -o loud/report.json", "loud/report.json belongs to a run, which would be damaged")
         self.assertIn("step ", posbench(f"{RUN} -o verbose -v", self.folder).stderr)
 
     def test_a_dry_run_of_more_than_two_seconds_shows_its_progress(self):

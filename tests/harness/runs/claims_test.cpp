@@ -189,13 +189,22 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
       directory, "reproduce --full --judge-only --finished --format csv -o '" + kKeptFull.string() + "'");
   CHECK(finished.out.find("xpos-induction-four") != std::string::npos);
   CHECK(finished.out.find("not run") == std::string::npos);
-  CHECK(posbench_command(directory, "reproduce --judge-only --finished -o none")
-            .error.find("none has no claim whose runs are all finished; --dry-run lists the runs") !=
+  CHECK(posbench_command(directory, "reproduce --judge-only --finished -o .")
+            .error.find(". has no claim whose runs are all finished; --dry-run lists the runs") !=
         std::string::npos);
-  const Outcome nothing = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o none");
+  for (const char* missing : {"-o none", "-o . --with none", "-o . --page none/page.html"}) {
+    const Outcome outcome =
+        posbench_command(directory, fmt::format("reproduce cope-counting-1 --judge-only {}", missing));
+    CHECK(outcome.code == 2);
+    CHECK(outcome.error.find("none: there is no such directory") != std::string::npos);
+  }
+  const Outcome contradicted = posbench_command(directory, "reproduce --list --verdict contradicted");
+  CHECK(contradicted.out.find(" contradicted\nkinds: ") != std::string::npos);
+  CHECK(contradicted.out.find("inconclusive,") == std::string::npos);
+  const Outcome nothing = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o .");
   CHECK(nothing.code == 0);
   CHECK(nothing.out.find("1 not run") != std::string::npos);
-  const Outcome csv = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o none --format csv");
+  const Outcome csv = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o . --format csv");
   CHECK(csv.out.starts_with("verdict,claim,rule,"));
   CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 2);  // a header and one rule, no notes
 }

@@ -69,6 +69,13 @@ class Messages(Case):
                 done = self.posbench(*arguments, code=2)
                 self.assertIn(f"has no value, but is followed by '{arguments[-1]}'".encode(), done.stderr)
                 self.assertEqual(list(self.folder.iterdir()), [])
+        for arguments in (["run", "--output=", "--list-only"], ["run", "--jobs=", "-q"], ["report", "x", "--split="]):
+            done = self.posbench(*arguments, code=2)
+            option = next(word for word in arguments if word.endswith("="))
+            self.assertIn(
+                f"{option[:-1]} has no value; add it after the =, or leave out {option}".encode(), done.stderr
+            )
+            self.assertEqual(list(self.folder.iterdir()), [])
         arguments = ["run", "-e", "-cope,none", "--list-only", "-t", "flip_flop", "-s", "1"]
         self.assertEqual(self.posbench(*arguments).stdout, b"flip_flop none 0\n")
         self.posbench("export", "flip_flop", "-n", "1", "--format", "jsonl", "-o", "./--list")
