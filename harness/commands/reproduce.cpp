@@ -63,11 +63,8 @@ Json to_json(const Table& table) {
 void print_claims(ClaimPlan plan, const ReproduceRequest& request, bool color) {
   const std::map<std::string, std::string> verdicts = stored_verdicts(to_string(request.size));
   if (request.verdict) {
-    std::erase_if(plan.claims, [&](const Claim& claim) {
-      const auto found = verdicts.find(claim.name);
-      return found == verdicts.end() ? *request.verdict != ClaimVerdict::not_run
-                                     : found->second != to_string(*request.verdict);
-    });
+    std::erase_if(plan.claims,
+                  [&](const Claim& claim) { return verdict_of(claim, verdicts) != to_string(*request.verdict); });
   }
   const Table table = claim_list(plan.claims, verdicts);
   if (request.format == Format::json) {

@@ -46,11 +46,6 @@ Table rule_rows(std::span<const Claim> claims, std::span<const ClaimResult> resu
   return table;
 }
 
-std::string verdict_of(const Claim& claim, const std::map<std::string, std::string>& verdicts) {
-  const auto found = verdicts.find(claim.name);
-  return found == verdicts.end() ? to_string(ClaimVerdict::not_run) : found->second;
-}
-
 std::string cell_text(const ClaimCell& cell) {
   return fmt::format("{} {} {}", cell.encoding, cell.task, cell.split);
 }
@@ -92,6 +87,11 @@ std::string claim_kinds(std::span<const Claim> claims) {
     if (count > 0) counts.push_back(fmt::format("{} {}", count, to_string(kind)));
   }
   return fmt::format("{}", fmt::join(counts, ", "));
+}
+
+std::string verdict_of(const Claim& claim, const std::map<std::string, std::string>& verdicts) {
+  const auto found = verdicts.find(claim.name);
+  return found == verdicts.end() ? to_string(ClaimVerdict::not_run) : found->second;
 }
 
 std::string listed_verdicts(std::span<const Claim> claims, const std::map<std::string, std::string>& verdicts) {

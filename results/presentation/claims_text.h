@@ -20,6 +20,9 @@ std::string found_text(const RuleResult&);
 /// Returns "29 published number, 3 own statement": the number of claims of each kind.
 std::string claim_kinds(std::span<const Claim>);
 
+/// Returns the stored verdict of a claim, "not run" if it has none.
+std::string verdict_of(const Claim&, const std::map<std::string, std::string>& verdicts);
+
 /// Returns "48 reproduced, 13 contradicted, 61 inconclusive", given the stored verdicts by claim.
 std::string listed_verdicts(std::span<const Claim>, const std::map<std::string, std::string>& verdicts);
 

@@ -26,9 +26,9 @@ bool has_one_encoding(const Board&);
 /// mean over the 45 that an encoding of the board has learned: 0.60 (0.58 to 0.62). Cost: 1.9x."
 std::string overview_text(const Board&);
 
-/// Returns a table for each status that occurs: in a tier, too few seeds, not learned; and one of the marked tasks. The best task is first, the
-/// worst last. Each row also has the best encoding of its task and the mean of that encoding; with_lengths adds the
-/// effective lengths, if the reports have any.
+/// Returns a table for each status that occurs: in a tier, too few seeds, not learned; and one of the marked tasks. The
+/// best task is first, the worst last. Each row also has the best encoding of its task and the mean of that encoding;
+/// with_lengths adds the effective lengths, if the reports have any.
 std::vector<OverviewTable> overview_tables(const Board&, bool with_lengths);
 
 }  // namespace posbench

@@ -57,11 +57,10 @@ struct Options {
 class Sorting final : public BasicTask<Options> {
  public:
   Sorting(const Options& options, Layout layout) : BasicTask(options, layout) {
-    const int different = options.form == SortForm::single ? options.symbols : kNumbers;
-    if (options.distinct && options.length.max() > different) {
+    if (options.distinct && options.length.max() > different()) {
       throw InputError(fmt::format(
           "task 'sorting': length {} with distinct=true needs as many different items, not {}; lower length{}",
-          options.length.max(), different, options.form == SortForm::single ? " or raise symbols" : ""));
+          options.length.max(), different(), options.form == SortForm::single ? " or raise symbols" : ""));
     }
   }
 
@@ -74,9 +73,9 @@ class Sorting final : public BasicTask<Options> {
 
   Example sample(int length, Rng& rng) const override {
     const bool single = options_.form == SortForm::single;
-    const int first = single ? 0 : kFirstNumber, different = single ? options_.symbols : kNumbers;
-    std::vector<int> items = options_.distinct ? distinct_ids(rng, first, different, length)
-                                               : uniform_tokens(rng, length, first, first + different - 1);
+    const int first = single ? 0 : kFirstNumber;
+    std::vector<int> items = options_.distinct ? distinct_ids(rng, first, different(), length)
+                                               : uniform_tokens(rng, length, first, first + different() - 1);
     std::vector<int> question = single ? items : digits(items);
     std::sort(items.begin(), items.end());
     std::vector<int> answer = single ? items : digits(items);
@@ -88,6 +87,9 @@ class Sorting final : public BasicTask<Options> {
  private:
   static constexpr int kComma = 10;
   static constexpr int kFirstNumber = 10, kNumbers = 9990;  // 10 .. 9999
+
+  /// Returns the number of different items.
+  int different() const { return options_.form == SortForm::single ? options_.symbols : kNumbers; }
 
   static std::vector<int> digits(const std::vector<int>& numbers) {
     std::vector<int> tokens;
