@@ -10,7 +10,8 @@ each size and encoding. Exit code 1 if the second build is slower by more than -
     scripts/compare_speed.py build/release/posbench build/release/posbench --isa v3,v4     one build, with and without AVX-512
 
 Two runs of one build differ by a few percent, because the speed depends on the addresses of its memory and on other load of
-the machine. Compare a build with itself to see the differences, and use more rounds and other lists of encodings to average
+the machine. Rounds therefore place large matrices in different ways (a setting of glibc's malloc), so that the median is not that
+of one placement. Compare a build with itself to see the differences, and use more rounds and other lists of encodings to average
 over them.
 """
 
@@ -21,10 +22,17 @@ import statistics
 import subprocess
 import sys
 
+# Sizes in bytes from which malloc places a block in pages of its own. None: glibc's default, which changes as a program runs.
+THRESHOLDS = (None, 1 << 16, 1 << 30)
 
-def seconds(program, instruction_set, arguments):
+
+def seconds(program, instruction_set, threshold, arguments):
     """Returns the median seconds of a training step by (size, length, encoding), from the output of a benchmark."""
-    environment = {**os.environ, "POSBENCH_ISA": instruction_set} if instruction_set else None
+    environment = dict(os.environ)
+    if instruction_set:
+        environment["POSBENCH_ISA"] = instruction_set
+    if threshold:
+        environment["MALLOC_MMAP_THRESHOLD_"] = str(threshold)
     output = subprocess.run(
         [program, "bench", "--json", "-q", *arguments], stdout=subprocess.PIPE, env=environment, check=True
     ).stdout
@@ -40,7 +48,7 @@ def main():
     parser.add_argument("after", help="another one")
     parser.add_argument("-e", "--encodings", default="none,alibi,rope,shaw_k,cope,dape")
     parser.add_argument("--sizes", default="quick,che")
-    parser.add_argument("--rounds", type=int, default=6, help="runs of both builds; an even number")
+    parser.add_argument("--rounds", type=int, default=6, help="runs of both builds; a multiple of 6")
     parser.add_argument("--isa", default=",", metavar="BEFORE,AFTER", help="instruction sets, if they differ")
     parser.add_argument("--most", type=float, default=1.05, help="largest ratio of times that passes")
     request = parser.parse_args()
@@ -55,7 +63,8 @@ def main():
     rounds = []
     for number in range(request.rounds):
         order = (0, 1) if number % 2 == 0 else (1, 0)
-        times = {build: seconds(*builds[build], arguments) for build in order}
+        threshold = THRESHOLDS[number // 2 % len(THRESHOLDS)]
+        times = {build: seconds(*builds[build], threshold, arguments) for build in order}
         rounds.append((times[0], times[1]))
     slower = 0
     print(f"{'size':<8}{'length':>7}  {'encoding':<24}{'after / before':>15}   lowest .. highest of {request.rounds}")

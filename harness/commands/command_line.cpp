@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/console/command_description.h"
@@ -124,6 +127,40 @@ std::string unknown_word(const CLI::App& app, const std::vector<std::string>& ar
   return "";
 }
 
+/// Throws InputError if an output file of a command is one of its input files, or another of its output files.
+void check_outputs(const CLI::App& command) {
+  namespace fs = std::filesystem;
+  struct File {
+    std::string option;
+    fs::path path;
+  };
+  std::vector<File> inputs, outputs;
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || completion_kind(*option) != CompletionKind::file) continue;
+    bool is_output = false;
+    for (const char* name : {"--output", "--manifest", "--model-output", "--page"})
+      is_output = is_output || option->check_name(name);
+    for (const std::string& value : option->results())
+      (is_output ? outputs : inputs).push_back({option->get_name(), value});
+  }
+  std::error_code error;
+  const auto place = [&](const File& file) { return fs::weakly_canonical(fs::absolute(file.path, error), error); };
+  for (const File& output : outputs) {
+    for (const File& other : outputs) {
+      if (&other == &output || place(output) != place(other)) continue;
+      throw InputError(fmt::format("{} and {} are both '{}'; give each its own file", output.option, other.option,
+                                   output.path.string()));
+    }
+    if (!fs::is_regular_file(output.path, error)) continue;
+    for (const File& input : inputs) {
+      if (!fs::equivalent(output.path, input.path, error)) continue;
+      throw InputError(
+          fmt::format("{0} is '{1}', an input of this command, which would be lost; choose another {0}",
+                      output.option, output.path.string()));
+    }
+  }
+}
+
 void add_global_options(CLI::App& app) {
   app.set_version_flag("-V,--version", version(), "version, commit, compiler and flags; then exit");
   app.add_flag_callback(
@@ -182,6 +219,7 @@ int run_command_line(int argc, char** argv) {
   }
   for (CLI::App* command : app.get_subcommands({})) {
     command->fallthrough();  // --plugin and --quiet may come after the command
+    command->parse_complete_callback([command] { check_outputs(*command); });
   }
   if (const std::string unknown = unknown_word(app, invocation.arguments); !unknown.empty()) {
     write_error(unknown);

@@ -152,6 +152,8 @@ int merge(const MergeRequest& request) {
   for (const fs::path& path : request.runs) {
     if (fs::exists(request.directory) && fs::exists(path) && fs::equivalent(path, request.directory))
       refuse(fmt::format("{} is one of the runs to merge; use another -o", path.string()));
+    if (fs::is_regular_file(path))
+      refuse(fmt::format("{} is a file, expected the directory of a run", path.string()));
     runs.push_back({path, read_run(path)});
   }
   check_alike(runs, about);

@@ -63,7 +63,8 @@ double parse_length(std::string text) {
 /// Returns the exit code: 1 if no encoding meets the need.
 int print_recommendations(const RecommendRequest& request) {
   const Format chosen = output_format(request.output);
-  if (chosen == Format::html) throw InputError("recommend needs --format console, markdown, latex, csv or json");
+  if (chosen == Format::html)
+    throw InputError("recommend writes no page; use -o with .md, .csv, .json, .tex or .txt");
   const BoardReport all = read_board();
   Need need = request.need;
   need.aspects = choose_aspects(request.aspects, tasks_by_aspect(all.report));
@@ -116,7 +117,7 @@ void add_recommend(CLI::App& app, Invocation& invocation) {
                    "greatest cost of a training step, as tables show it with one decimal; plain attention has 1")
       ->check(in_range({0.0, 1000.0}))
       ->default_str("any");
-  add_output(*command, request->output);
+  add_output(*command, request->output, false);
   set_footer(*command,
              {{"posbench recommend --aspects counting", "the encodings that count best out of distribution"},
               {"posbench recommend --aspects counting,recall --cost 1.3",

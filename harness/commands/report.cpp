@@ -150,6 +150,8 @@ void report(const ReportRequest& request) {
   if (request.sort != "run" && !is_text(chosen))
     throw InputError(
         "--sort needs --format console, markdown or latex; csv, json and html have the order of the run");
+  if (request.metric != Metric::sequence && !is_text(chosen))
+    throw InputError("--metric needs --format console, markdown or latex; csv, json and html have every metric");
   std::vector<std::filesystem::path> paths;
   std::vector<Report> reports;
   for (const std::filesystem::path& path : request.runs) {

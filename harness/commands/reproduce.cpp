@@ -203,8 +203,8 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
           ->group(kRunning);
   command->add_option("claims", request->claims,
                       "claims: names, as --list shows them, or globs ('cope-*'); without names all claims");
-  command->add_flag("--list", request->list,
-                    "print the claims with the verdicts of the stored runs, and run nothing");
+  CLI::Option* list = command->add_flag("--list", request->list,
+                                        "print the claims with the verdicts of the stored runs, and run nothing");
   add_choice<std::optional<ClaimVerdict>, ClaimVerdict>(*command, "--verdict", request->verdict,
                                                         {{"reproduced", ClaimVerdict::reproduced},
                                                          {"contradicted", ClaimVerdict::contradicted},
@@ -213,8 +213,10 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
                                                          {"not_run", ClaimVerdict::not_run}},
                                                         "with --list: only claims with this verdict")
       ->default_str("any");
-  command->add_flag("--dry-run", request->dry_run,
-                    "print the runs and their estimated core time, and run nothing");
+  CLI::Option* dry_run = command
+                             ->add_flag("--dry-run", request->dry_run,
+                                        "print the runs and their estimated core time, and run nothing")
+                             ->excludes(list);
   command->add_flag_callback(
       "--full", [request] { request->size = ClaimSize::full; },
       "train at the published sizes, or the closest ones that the suite has; most claims then need a cluster");
@@ -236,7 +238,9 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
       ->add_option("--page", request->page,
                    "page to write, which shows each claim with a plot of the accuracies that decide it")
       ->default_str("claims.html in the directory; none with --judge-only");
-  command->add_flag("--judge-only", request->judge_only, "judge by the finished runs and train nothing");
+  command->add_flag("--judge-only", request->judge_only, "judge by the finished runs and train nothing")
+      ->excludes(list)
+      ->excludes(dry_run);
   command->add_flag("--finished", request->finished,
                     "with --judge-only: judge only the claims whose runs are all finished; Holm's correction then "
                     "counts only their rules");

@@ -256,12 +256,18 @@ void add_execution(CLI::App& command, Request& request) {
       ->check(in_range({1, 4096}));
   command.add_flag("--fail-fast", request.fail_fast,
                    "stop with exit code 1 as soon as an experiment diverges or fails; --resume continues the run");
-  command.add_flag("--list-only", request.list_only,
-                   "print the experiments, one line each (task, encoding, seed), and run nothing");
-  command.add_flag("--dry-run", request.dry_run,
-                   "print the experiments, their parameters and their estimated time, and run nothing");
-  command.add_flag("--show-config", request.show_config,
-                   "print the resulting configuration as JSON and run nothing");
+  CLI::Option* list_only =
+      command.add_flag("--list-only", request.list_only,
+                       "print the experiments, one line each (task, encoding, seed), and run nothing");
+  CLI::Option* dry_run =
+      command
+          .add_flag("--dry-run", request.dry_run,
+                    "print the experiments, their parameters and their estimated time, and run nothing")
+          ->excludes(list_only);
+  command
+      .add_flag("--show-config", request.show_config, "print the resulting configuration as JSON and run nothing")
+      ->excludes(list_only)
+      ->excludes(dry_run);
   command.add_flag("-v,--verbose", request.verbose,
                    "print the loss and the accuracy of each validation during training");
   add_color(command, request.color);

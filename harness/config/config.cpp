@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -129,6 +130,7 @@ RunConfig make_config(const ConfigRequest& request) {
       throw InputError(fmt::format("--set is '{}', expected SECTION.OPTION=VALUE", setting));
     config.set_for_all(setting.substr(0, equals), setting.substr(equals + 1));
   }
+  std::set<std::string> swept;
   for (const std::string& sweep : request.sweeps) {
     const size_t equals = sweep.find('=');
     if (equals == sweep.npos) {
@@ -136,7 +138,10 @@ RunConfig make_config(const ConfigRequest& request) {
           "'{}': expected NAME=VALUE,VALUE with a setting, task.OPTION or encoding.OPTION, as in model.width=32,64,128",
           sweep));
     }
-    config.set_sweep(sweep.substr(0, equals), sweep.substr(equals + 1));
+    const std::string name = sweep.substr(0, equals);
+    if (!swept.insert(name).second)
+      throw InputError(fmt::format("--sweep has {} twice; give all its values at once, as in {}=A,B", name, name));
+    config.set_sweep(name, sweep.substr(equals + 1));
   }
   if (request.learning_rates) config.set_for_all("training.learning_rate", *request.learning_rates);
   if (request.extend) config.set_for_all("extend.encodings", named_extensions(*request.extend));

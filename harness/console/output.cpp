@@ -69,18 +69,19 @@ void add_metric(CLI::App& command, Metric& metric) {
       "(loss), mean margin of the answer's logit, or effective length");
 }
 
-void add_output(CLI::App& command, Output& output) {
+void add_output(CLI::App& command, Output& output, bool has_page) {
   command
       .add_option("-o,--output", output.file,
-                  "output file, whose extension selects the format: .html, .md, .csv, .json, .tex or .txt")
+                  fmt::format("output file, whose extension selects the format: {}.md, .csv, .json, .tex or .txt",
+                              has_page ? ".html, " : ""))
       ->default_str("standard output");
-  add_choice<std::optional<Format>, Format>(command, "--format", output.format,
-                                            {{"console", Format::console},
-                                             {"markdown", Format::markdown},
-                                             {"csv", Format::csv},
-                                             {"json", Format::json},
-                                             {"html", Format::html},
-                                             {"latex", Format::latex}},
+  std::vector<std::pair<std::string, Format>> formats{{"console", Format::console},
+                                                      {"markdown", Format::markdown},
+                                                      {"csv", Format::csv},
+                                                      {"json", Format::json},
+                                                      {"latex", Format::latex}};
+  if (has_page) formats.insert(formats.end() - 1, {"html", Format::html});
+  add_choice<std::optional<Format>, Format>(command, "--format", output.format, std::move(formats),
                                             "format of the output")
       ->default_str("that of the file's extension, or console");
   add_color(command, output.color);

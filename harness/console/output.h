@@ -28,8 +28,8 @@ void add_configuration(CLI::App&, ConfigRequest&);
 void add_color(CLI::App&, std::string& color);
 /// Adds --metric.
 void add_metric(CLI::App&, Metric&);
-/// Adds -o, --format and --color.
-void add_output(CLI::App&, Output&);
+/// Adds -o, --format and --color. A command without a page does not offer HTML.
+void add_output(CLI::App&, Output&, bool has_page = true);
 
 /// Returns whether standard output has colors, given the value of --color. NO_COLOR is respected.
 bool wants_color(const std::string& color);

@@ -84,6 +84,55 @@ class Messages(Case):
     def test_an_option_that_is_set_twice_is_refused(self):
         done = self.posbench("run", "-e", "cope:positions=4,positions=16", "--dry-run", code=2)
         self.assertIn(b"sets positions twice", done.stderr)
+        sweeps = ["--sweep", "model.width=32,64", "--sweep", "model.width=128"]
+        done = self.posbench("run", *sweeps, "--dry-run", code=2)
+        self.assertIn(b"--sweep has model.width twice; give all its values at once", done.stderr)
+
+    def test_an_output_file_is_neither_an_input_nor_another_output(self):
+        self.posbench(*TINY, "-e", "none", "-q", "-o", "run")
+        report = (self.folder / "run/report.json").read_bytes()
+        for name in ("a.json", "b.json"):
+            (self.folder / name).write_bytes(report)
+        for arguments in (
+            ["report", "a.json", "-o", "a.json"],
+            ["report", "a.json", "b.json", "-o", "./b.json"],
+            ["compare", "a.json", "b.json", "-o", "a.json"],
+            ["export", "flip_flop", "--config", "a.json", "-o", "a.json", "--format", "jsonl"],
+        ):
+            with self.subTest(arguments=arguments):
+                done = self.posbench(*arguments, code=2)
+                self.assertIn(b", an input of this command, which would be lost; choose another", done.stderr)
+                self.assertEqual((self.folder / "a.json").read_bytes(), report)
+                self.assertEqual((self.folder / "b.json").read_bytes(), report)
+        done = self.posbench("export", "flip_flop", "-o", "x.jsonl", "--manifest", "./x.jsonl", code=2)
+        self.assertIn(b"are both 'x.jsonl'; give each its own file", done.stderr)
+        self.assertFalse((self.folder / "x.jsonl").exists())
+        self.posbench("report", "a.json", "-o", "new.json")
+        self.posbench("report", "a.json", "-o", "new.json")  # a file that is no input is replaced
+
+    def test_options_that_contradict_each_other_are_refused(self):
+        for arguments in (
+            ["run", "--list-only", "--dry-run"],
+            ["run", "--list-only", "--show-config"],
+            ["run", "--dry-run", "--show-config"],
+            ["reproduce", "--list", "--dry-run"],
+            ["reproduce", "--list", "--judge-only"],
+            ["reproduce", "--judge-only", "--dry-run"],
+        ):
+            with self.subTest(arguments=arguments):
+                done = self.posbench(*arguments, code=2)
+                self.assertIn(b"excludes", done.stderr)
+                self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_format_that_ignores_an_option_is_refused(self):
+        self.posbench(*TINY, "-e", "none", "-q", "-o", "run")
+        for file in ("x.csv", "x.json", "x.html"):
+            with self.subTest(file=file):
+                done = self.posbench("report", "run", "--metric", "loss", "-o", file, code=2)
+                self.assertIn(b"--metric needs --format console, markdown or latex", done.stderr)
+        done = self.posbench("recommend", "--aspects", "counting", "-o", "x.html", code=2)
+        self.assertIn(b"recommend writes no page; use -o with .md", done.stderr)
+        self.assertNotIn(b"html", self.posbench("recommend", "--help").stdout)
 
     def test_a_program_name_that_is_not_utf8_is_no_failure(self):
         command = [
@@ -110,6 +159,8 @@ class Messages(Case):
         self.posbench(*TINY, "-e", "none", "-q", "-o", "other")
         done = self.posbench("merge", "run", "-o", "other", code=2)
         self.assertEqual(done.stderr, b"posbench: other exists; add --force to replace it, or use another -o\n")
+        done = self.posbench("merge", "run/report.json", "-o", "new", code=2)
+        self.assertEqual(done.stderr, b"posbench: run/report.json is a file, expected the directory of a run\n")
 
     def test_the_types_of_a_configuration_are_strict(self):
         for section, value in (
