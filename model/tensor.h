@@ -16,6 +16,7 @@ struct IndexError : std::logic_error {
     if (!(condition)) ::posbench::fail_index(#condition); \
   } while (false)
 #endif
+#define EIGEN_MAX_ALIGN_BYTES 64  // a cache line: parameters and gradients are Eigen's matrices
 #include <Eigen/Core>
 #include <cstdint>
 #include <memory>

@@ -32,6 +32,7 @@ if [[ ! "${1:-}" =~ ^[1-9][0-9]*$ || -z "${2:-}" ]]; then
 fi
 shards=$1 directory=$2
 shift 2
+[ $# -gt 0 ] || set -- --profile quick # the default; without any option --resume would only continue a run
 script=$(realpath "$0")
 here=$(dirname "$script")
 program=${POSBENCH:-}

@@ -339,9 +339,9 @@ void add_check(CLI::App& app, Invocation& invocation) {
       {{"posbench check", "all encodings and tasks"},
        {"posbench check cope:gates=separate rope flip_flop", "some of them"},
        {"posbench check 'dape*' randomized --variants", "with all variants"}},
-      {"The certificate of an encoding compares its gradients with finite differences, and its measured properties "
-       "with the registered ones. The certificate of a task compares its samples with an independent oracle. Exit code 1: a "
-       "certificate does not pass."});
+      {"The check of an encoding compares its gradients with finite differences, and its measured properties with "
+       "the registered ones. The check of a task compares its answers with those of an oracle, an independent "
+       "implementation of the task. Exit code 1: a check fails."});
   command->callback([request, &invocation] { invocation.exit_code = check(*request) ? 0 : 1; });
 }
 

@@ -35,9 +35,9 @@ std::string number(const std::optional<double>& value) { return value ? number(*
 /// evidence.
 std::string describe_best_head(const HeadReport& report, const MeasuredHead& best) {
   const HeadStatistics& head = best.statistics;
-  std::string prediction = "which predicts no distance at which it fails";
+  std::string prediction = "They predict no distance at which it fails";
   if (const auto predicted = head.predicted_reach(report.farthest()))
-    prediction = fmt::format("whose ratio predicts that nearer keys win from {:.1f} tokens on", *predicted);
+    prediction = fmt::format("Their ratio predicts that nearer keys win from {:.1f} tokens on", *predicted);
   constexpr double kSufficient = HeadReport::kSufficientAccuracy;
   const std::optional<Index> breakdown = report.breakdown_distance();
   const std::string measured =
@@ -45,7 +45,7 @@ std::string describe_best_head(const HeadReport& report, const MeasuredHead& bes
           ? fmt::format("fewer than {} of the answers are right from {} tokens on", kSufficient, *breakdown)
           : fmt::format("{} or more of the answers are right up to {} tokens", kSufficient, report.farthest());
   return fmt::format(
-      "{} attends most to the right key ({}). Its margin of content is {}, that of position {} for each token, {}. Measured: {}.",
+      "{} attends most to the right key ({}). Its content margin is {}, and its position margin is {} for each token. {}. Measured: {}.",
       measured_head_name(best), number(head.on_evidence), number(head.content_margin),
       number(head.position_margin(report.farthest())), prediction, measured);
 }

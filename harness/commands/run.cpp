@@ -204,12 +204,14 @@ void add_variations(CLI::App& command, Request& request) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_list_option(command, "--extend", request.config.extend,
-                  "encodings under which every trained model is also tested, or those for one encoding, as in "
-                  "--extend 'none,rope->interpolated'; with --set extend.steps=100 after further training")
+                  "encodings with which every trained model is also tested; rope->interpolated is for models of "
+                  "rope only, as in --extend 'none,rope->interpolated'; with --set extend.steps=100 they are "
+                  "tested again after 100 steps of further training")
       ->default_str("none");
   command
       .add_option("--match-compute", request.config.match_compute,
-                  "encoding whose core time all others get, by their number of steps (docs/protocol.md)")
+                  "encoding whose core time for training all others get; their numbers of steps are adapted "
+                  "(docs/protocol.md)")
       ->default_str("none, so that all get the same number of steps");
   command
       .add_option_function<std::string>(
@@ -224,9 +226,9 @@ void add_directory(CLI::App& command, Request& request) {
   command.add_option("-o,--output", request.directory, "run directory to write")->default_str("runs/DATE-TIME");
   CLI::Option* resume =
       command.add_flag("--resume", request.resume,
-                       "continue the run of an existing directory from its last checkpoints; with -o "
-                       "alone it keeps its configuration, and with further options it starts the run if "
-                       "there is none");
+                       "continue the run of an existing directory from its last checkpoints; without other "
+                       "settings it uses the stored configuration; with a profile, tasks, encodings or "
+                       "settings it starts a new run if the directory has none");
   command
       .add_flag("--rerun-failed", request.rerun_failed,
                 "with --resume: run the experiments again that diverged or failed")

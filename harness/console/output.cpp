@@ -41,8 +41,9 @@ void add_configuration(CLI::App& command, ConfigRequest& config) {
       .add_option("--profile", config.profile, "name of a set of settings ('posbench list profiles' shows all)")
       ->default_str("quick");
   command
-      .add_option("--config", config.file,
-                  "configuration file, which replaces settings of the profile; or a report, whose run is repeated")
+      .add_option(
+          "--config", config.file,
+          "configuration file, which replaces settings of the profile; or a report, whose configuration is used")
       ->default_str("none");
   command
       .add_option(
