@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/error.h"
@@ -29,7 +31,9 @@
 #include "harness/training/baselines.h"
 #include "harness/training/samples.h"
 #include "harness/training/task_setup.h"
+#include "results/presentation/accuracy_text.h"
 #include "results/presentation/claims_text.h"
+#include "results/statistics/statistics.h"
 #include "results/types/metric.h"
 #include "tasks/registry.h"
 
@@ -180,6 +184,18 @@ std::string show_metric(const std::string& name) {
   return "";
 }
 
+/// Returns the means over seeds that an order rule compares, of a rule that was stored as JSON. Empty for a level.
+std::string accuracies_line(const OrderRule& order, const Json& rule) {
+  std::vector<std::string> means;
+  for (const auto& [cell, encoding] : {std::pair{"high", order.high.encoding}, {"low", order.low.encoding}}) {
+    const Json& evidence = rule.at(cell).at("evidence");
+    if (!evidence.is_object()) return "";
+    const auto values = evidence.at("values").get<std::vector<double>>();
+    means.push_back(fmt::format("{} {} ({} seeds)", encoding, accuracy_text(mean(values), 3), values.size()));
+  }
+  return field("means", fmt::format("{}", fmt::join(means, ", ")));
+}
+
 /// Returns the result of a rule that was stored as JSON: the difference or the number of seeds, and the reason.
 std::string found_line(const Json& rule) {
   if (rule.at("verdict") == "not run") return "";
@@ -193,7 +209,11 @@ std::string found_line(const Json& rule) {
       result.interval = {interval.at("low").get<double>(), interval.at("high").get<double>()};
   }
   const std::string reason = rule.at("reason").get<std::string>();
-  return field("found", found_text(result) + (reason.empty() ? "" : ": " + reason));
+  const Json p = rule.value("p_above_least", Json());
+  return field("found",
+               found_text(result) +
+                   (p.is_null() ? "" : fmt::format("; p = {:.3f}, corrected for all claims", p.get<double>())) +
+                   (reason.empty() ? "" : ": " + reason));
 }
 
 /// Returns a claim with its rules and the verdict of the stored runs. Empty if there is none.
@@ -210,8 +230,12 @@ std::string show_claim(const std::string& name) {
                        field("kind", to_string(claim.kind)) +
                        field("source read", fmt::format("{}: {}", claim.read_from, claim.read_where));
     for (size_t n = 0; n < claim.rules.size(); ++n) {
-      text += field("rule", rule_text(claim.rules[n]));
-      if (!reduced.is_null()) text += found_line(reduced.at("rules").at(n));
+      const auto* order = std::get_if<OrderRule>(&claim.rules[n]);
+      text += field("rule",
+                    rule_text(claim.rules[n]) + (order ? fmt::format("; by more than {:.3f}", order->least) : ""));
+      if (reduced.is_null()) continue;
+      if (order) text += accuracies_line(*order, reduced.at("rules").at(n));
+      text += found_line(reduced.at("rules").at(n));
     }
     for (const Published& number : claim.published)
       text += field("published", fmt::format("{}: {} {}", number.encoding, number.value, number.what));

@@ -18,9 +18,17 @@ std::map<std::string, std::string> stored_verdicts(const std::string& size) {
 }
 
 Json stored_result(const std::string& size, const std::string& name) {
-  const Json json = parse_json(verdict_texts().at(size), size + " verdicts");
-  for (const Json& claim : json.at("claims")) {
-    if (claim.at("name") == name) return claim;
+  Json json = parse_json(verdict_texts().at(size), size + " verdicts");
+  for (Json& claim : json.at("claims")) {
+    if (claim.at("name") != name) continue;
+    for (Json& rule : claim.at("rules")) {
+      for (const char* cell : {"high", "low", "cell"}) {
+        if (!rule.contains(cell)) continue;
+        const std::string key = rule[cell].at("evidence").get<std::string>();
+        if (json.at("evidence").contains(key)) rule[cell]["evidence"] = json["evidence"][key];
+      }
+    }
+    return claim;
   }
   return nullptr;
 }

@@ -26,7 +26,8 @@ const std::map<std::string, std::string>& verdict_texts();
 /// Returns the verdict of the stored runs about each claim that they judge, by its name. The size is "reduced" or
 /// "full".
 std::map<std::string, std::string> stored_verdicts(const std::string& size);
-/// Returns all that the stored runs say about one claim (results/reports/claims.schema.json), or null.
+/// Returns all that the stored runs say about one claim (results/reports/claims.schema.json), or null. The evidence
+/// of each cell is in place of its name.
 Json stored_result(const std::string& size, const std::string& claim);
 
 /// Returns the board's reports and, last, its costs by their paths in the source tree.

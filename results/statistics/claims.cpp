@@ -54,12 +54,13 @@ std::vector<Cell*> list_cells(AnyRule& rule) {
 /// A rule of a claim, with its evidence.
 struct Judged {
   const Rule* rule;
+  Metric metric;
   const Evidence *high = nullptr, *low = nullptr;  // of an order rule
   RuleResult result;
 };
 
 Judged look_up(const Claim& claim, const Rule& rule, const AllEvidence& all) {
-  Judged judged{.rule = &rule};
+  Judged judged{.rule = &rule, .metric = claim.metric};
   const std::vector<const ClaimCell*> cells = cells_of(rule);
   std::vector<const Evidence*> found;
   for (const ClaimCell* cell : cells) {
@@ -119,9 +120,15 @@ void explain_open(Judged& judged, double level) {
   const auto& rule = std::get<OrderRule>(*judged.rule);
   RuleResult& result = judged.result;
   if (*result.difference >= 0 && *result.difference <= rule.least) {
+    if (metric_info(judged.metric).is_accuracy && mean(judged.low->values) > 1 - rule.least) {
+      result.reason = fmt::format("{} is too good for a difference of {:.3f}; only a harder test would decide",
+                                  rule.low.encoding, rule.least);
+      return;
+    }
     result.reason =
-        fmt::format("the difference, {:+.3f}, lies between 0 and {:.3f}, so more seeds would not decide",
-                    *result.difference, rule.least);
+        result.interval->high < rule.least
+            ? fmt::format("smaller than the rule needs, which is {:.3f}; more seeds would not decide", rule.least)
+            : fmt::format("close to {:.3f}, which the rule needs; many more seeds may decide", rule.least);
     return;
   }
   const double effect = *result.difference < 0 ? -*result.difference : *result.difference - rule.least;

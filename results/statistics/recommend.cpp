@@ -35,7 +35,7 @@ bool is_learned(const BoardReport& all, const std::string& task,
 }
 
 /// Sorts the tasks of an aspect by what the compared encodings show at a multiple of the trained length. One rule
-/// decides for all of them, because the splits are stricter than a grid.
+/// decides for all of them, because splits and grids give different lengths.
 LengthTasks find_length_tasks(const BoardReport& all, const ExperimentsByTask& index,
                               const std::vector<std::string>& compared, const AspectTasks& aspect,
                               double multiple) {

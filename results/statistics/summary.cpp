@@ -206,7 +206,9 @@ const Spread* SplitSummary::spread(Metric metric) const {
 
 double above_trivial(const SplitBaseline& split, double token_accuracy) {
   double trivial = split.chance;
-  for (const auto& [predictor, accuracy] : split.trivial) trivial = std::max(trivial, accuracy);
+  for (const auto& [predictor, accuracy] : split.trivial) {
+    if (accuracy < kSolved) trivial = std::max(trivial, accuracy);
+  }
   return trivial < 1 ? std::clamp((token_accuracy - trivial) / (1 - trivial), 0.0, 1.0) : 0;
 }
 

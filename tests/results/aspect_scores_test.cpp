@@ -32,6 +32,16 @@ TEST_CASE("an accuracy above the best trivial predictor is rescaled to 0 and 1")
   CHECK(above_trivial(split, 0.3) == 0);
 }
 
+TEST_CASE("a predictor whose view determines the answer is no trivial baseline") {
+  const SplitBaseline parity{
+      .name = "ood_far", .chance = 0.5, .trivial = {{"bag_of_tokens", 0.997}, {"constant", 0.52}}};
+  CHECK(above_trivial(parity, 1) == 1);
+  CHECK(above_trivial(parity, 0.76) == Approx(0.5));
+  const SplitBaseline memory{.name = "ood_far", .chance = 0.2, .trivial = {{"last_token", 1.0}}};
+  CHECK(above_trivial(memory, 1) == 1);
+  CHECK(above_trivial(memory, 0.6) == Approx(0.5));
+}
+
 TEST_CASE("the score of an aspect is the mean over its tasks and their splits out of distribution") {
   Report report = scored_report({0.9, 0.5, 0.3}, {0.7, 0.5, 0.1});
   for (TaskBaseline& task : report.tasks) {

@@ -77,8 +77,15 @@ TEST_CASE("a difference between 0 and the claimed one stays inconclusive with mo
   add(all, cell("low"), {0.46, 0.45, 0.44, 0.45, 0.46, 0.45, 0.44});
   const ClaimResult result = judge_one(claim({order("high", "low", 0.2)}), all);
   CHECK(result.verdict == ClaimVerdict::inconclusive);
-  CHECK(result.reason == "the difference, +0.100, lies between 0 and 0.200, so more seeds would not decide");
+  CHECK(result.reason == "smaller than the rule needs, which is 0.200; more seeds would not decide");
   CHECK(!result.rules[0].seeds_needed);
+  const ClaimResult close = judge_one(claim({order("high", "low", 0.105)}), all);
+  CHECK(close.verdict == ClaimVerdict::inconclusive);
+  CHECK(close.reason == "close to 0.105, which the rule needs; many more seeds may decide");
+  add(all, cell("best"), {1, 1, 1, 1, 1, 1, 1});
+  add(all, cell("good"), {0.99, 1, 1, 1, 1, 1, 1});
+  CHECK(judge_one(claim({order("best", "good", 0.04)}), all).reason ==
+        "good is too good for a difference of 0.040; only a harder test would decide");
 }
 
 TEST_CASE("p-values are corrected for all claims that are judged together") {

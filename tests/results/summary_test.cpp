@@ -107,7 +107,8 @@ TEST_CASE("accuracy above trivial is 0 at the best trivial predictor and 1 at pe
   CHECK(above(0.8, 0.5, 0.8) == 0);
   CHECK(above(0.3, 0.5, 0.8) == 0);
   CHECK(above(1, 0.5, 0.8) == 1);
-  CHECK(above(1, 0.5, 1) == 0);  // nothing is above 1
+  CHECK(above(1, 1, 1) == 0);    // nothing is above 1
+  CHECK(above(1, 0.5, 1) == 1);  // the predictor sees what determines the answer
 }
 
 TEST_CASE("an experiment that did not finish counts as nothing right, and is counted") {

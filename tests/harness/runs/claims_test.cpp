@@ -166,6 +166,12 @@ TEST_CASE("show prints the result of a rule in the stored runs") {
         is_level ? fmt::format("{} of {} seeds", rule.at("reached").get<int>(), rule.at("seeds").get<int>())
                  : fmt::format("{:+.3f} (", rule.at("difference").get<double>());
     CHECK(shown.find("found:          " + expected) != std::string::npos);
+    if (is_level) continue;
+    CHECK(shown.find(fmt::format("; by more than {:.3f}\n", rule.at("least").get<double>())) != std::string::npos);
+    const Json& evidence = json.at("evidence").at(rule.at("high").at("evidence").get<std::string>());
+    const std::string seeds = fmt::format(" ({} seeds), ", evidence.at("values").size());
+    CHECK(shown.find("means:          " + rule.at("high").at("encoding").get<std::string>()) != std::string::npos);
+    CHECK(shown.find(seeds) != std::string::npos);
   }
   CHECK((has_level && has_order));
 }
