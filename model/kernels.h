@@ -80,7 +80,7 @@ constexpr Index packed_columns(Index columns) {
 /// Returns the kernels of the instruction set in use: at first the best of this processor.
 const Kernels& kernels();
 
-/// Returns the instruction sets of this processor, the best last: "v3" and "v4" of x86-64, or that of the build.
+/// Returns the instruction sets of this processor, the best last: "x86-64-v3" and "x86-64-v4", or that of the build.
 std::vector<std::string> instruction_sets();
 std::string instruction_set();
 /// Uses another instruction set in all threads, which must not be computing. Throws InputError if the processor or

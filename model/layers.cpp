@@ -53,7 +53,7 @@ void rms_norm(const In& x, const In& gain, Out normalized, Out rstd, Out y) {
 }
 
 void rms_norm_backward(const In& gain, const In& normalized, const In& rstd, const In& d_y, Out d_x, Out d_gain) {
-  // With z the normalized row and g = gain * d_y:   d_x = (g - z mean(g z)) rstd
+  // With z the normalized row and g = gain * d_y:   d_x += (g - z mean(g z)) rstd
   const Real fraction = 1 / static_cast<Real>(d_y.cols());
   EigenMatrix g(1, d_y.cols());
   for (Index t = 0; t < d_y.rows(); ++t) {

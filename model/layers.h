@@ -39,8 +39,9 @@ struct NormActivations {
 
 /// y = x w + b.   x (T, C), w (C, O), b (1, O) or empty, y (T, O).
 void linear(const In& x, const MatrixOperand& w, const In& b, Out y);
-/// d_x += d_y w^T,   d_w += x^T d_y,   d_b += the column sums of d_y.   Accumulate::no: d_x = d_y w^T.
+/// States whether a result is added to the output or replaces it.
 enum class Accumulate { no, yes };
+/// d_x += d_y w^T,   d_w += x^T d_y,   d_b += the column sums of d_y.   Accumulate::no: d_x = d_y w^T.
 void linear_backward(const In& x, const MatrixOperand& w, const In& d_y, Out d_x, Out d_w, Out d_b,
                      Accumulate = Accumulate::yes);
 

@@ -12,8 +12,8 @@ const char* to_string(BlockKind);
 enum class NormKind { layer_norm, rms_norm };
 /// Linear, GELU or ReLU, linear; or SwiGLU (Shazeer 2020, arXiv:2002.05202): linear(silu(gate) * up).
 enum class FeedForwardKind { gelu, relu, swiglu };
-/// The factor of the scores of a query that sees n keys, in addition to 1 / sqrt(D): 1; log n / log L with L the
-/// trained length (Su 2021, kexue.fm 8823); or the larger of the two (QwenLM/Qwen).
+/// The factor of the scores of a query that sees n keys, in addition to 1 / sqrt(D): 1; log n / log N, if the last
+/// query of the trained length sees N keys (Su 2021, kexue.fm 8823); or the larger of the two (QwenLM/Qwen).
 enum class LogitScale { constant, log_length, log_length_beyond };
 
 /// The settings that the parameters of model and encoding depend on.
@@ -29,7 +29,8 @@ struct ModelConfig {
   bool tied_embeddings = false;
   BlockKind block = BlockKind::sequential;
   double dropout = 0;      // of the embeddings and of each block's two sublayer outputs, in training only
-  int trained_length = 0;  // expected T of the longest training sequence
+  int trained_length = 0;  // expected T of the longest training sequence, or a greater number of positions
+  int trained_tokens = 0;  // expected T of the longest training sequence; 0: trained_length
   int longest = 0;         // expected T of the longest sequence of any split
   int coordinates = 0;     // number of coordinates of each position; 0: none
 
@@ -37,14 +38,16 @@ struct ModelConfig {
   bool biases = true;    // of linear layers and layer normalizations
   bool qk_norm = false;  // RMSNorm of the queries and keys of every head
   LogitScale logit_scale = LogitScale::constant;
-  int window = 0;       // a query sees the keys less than this many tokens away; 0: all
-  int segment = 0;      // tokens of a segment; a query sees its segment and the one before; 0: all
-  int chunk = 0;        // tokens of a chunk; a query sees its chunk; 0: all
-  int sinks = 0;        // with a window, segments or chunks: number of first tokens that all later ones see
+  int window = 0;   // a query sees the keys less than this many tokens away; 0: all
+  int segment = 0;  // tokens of a segment; a query sees its segment and the one before; 0: all
+  int chunk = 0;    // tokens of a chunk; a query sees its chunk; 0: all
+  int sinks =
+      0;  // with a window, segments or chunks: number of first tokens that every query sees, up to itself if causal
   int temperature = 0;  // L of the factor 1 + 0.1 log(1 + floor((i + 1) / L)) of the scores of query i; 0: 1
   int loops = 1;        // passes through the layers
   int model_heads = 0;  // heads of the model, if `heads` are those that an encoding serves; 0: `heads`
 
+  int tokens_in_training() const { return trained_tokens > 0 ? trained_tokens : trained_length; }
   bool hides_keys() const { return window > 0 || segment > 0 || chunk > 0; }
   bool is_recurrent() const { return block == BlockKind::lstm || block == BlockKind::gated_delta; }
   bool has_feed_forward() const { return block != BlockKind::attention && block != BlockKind::lstm; }

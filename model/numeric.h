@@ -12,7 +12,8 @@ void sigmoid(const In& x, Out y);
 void softplus(const In& x, Out y);
 /// y = log(x) with an error of 2e-7 max(1, |log(x)|), for x > 0 that are not denormal.
 void logarithm(const In& x, Out y);
-/// Computes sines and cosines with an error of 1e-7, for |angles| up to 1e5; `sines` may be `angles`.
+/// Computes sines and cosines with an error of 1e-7, for |angles| up to 1e5. `sines` or
+/// `cosines` may be `angles`.
 void sine_cosine(const In& angles, Out sines, Out cosines);
 
 /// Returns the sum of all entries.

@@ -2,13 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <cassert>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "base/error.h"
+
 namespace posbench {
+namespace {
+
+/// Throws InputError if a parameter has another shape, or if two parts of a model own it.
+void require_own(const std::string& name, const Parameter& parameter, Index rows, Index cols, bool is_own) {
+  if (is_own && parameter.rows == rows && parameter.cols == cols) return;
+  throw InputError(fmt::format(
+      "two parts of the model have parameters named '{}'; a wrapper cannot wrap an encoding of its own kind",
+      name));
+}
+
+}  // namespace
 
 Parameter ParameterLayout::add(const std::string& name, Index rows, Index cols, Initializer initial) {
   return reserve(prefix_ + name, rows, cols, std::move(initial));
@@ -17,7 +29,7 @@ Parameter ParameterLayout::add(const std::string& name, Index rows, Index cols, 
 Parameter ParameterLayout::reserve(std::string name, Index rows, Index cols, Initializer initial) {
   for (Entry& entry : entries_) {
     if (entry.name != name) continue;
-    assert(!entry.initial && entry.parameter.rows == rows && entry.parameter.cols == cols);
+    require_own(name, entry.parameter, rows, cols, !entry.initial);
     entry.initial = std::move(initial);
     return entry.parameter;
   }
@@ -46,7 +58,7 @@ Parameter ParameterLayout::expect(const std::string& name, Index rows, Index col
   ++expectations_;
   for (const Entry& entry : entries_) {
     if (entry.name != name) continue;
-    assert(entry.parameter.rows == rows && entry.parameter.cols == cols);
+    require_own(name, entry.parameter, rows, cols, true);
     return entry.parameter;
   }
   return reserve(name, rows, cols, nullptr);

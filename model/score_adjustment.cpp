@@ -13,7 +13,7 @@ namespace {
 /// Returns the factor of a logit scale.
 double scale_factor(const ModelConfig& config, Index i, Index length) {
   if (config.logit_scale == LogitScale::constant) return 1;
-  const Index trained = std::max(2, config.trained_length);
+  const Index trained = std::max(2, config.tokens_in_training());
   const auto log = [](Index count) { return std::log(static_cast<double>(count)); };
   const double ratio =
       log(num_seen_keys(config, i, length)) / log(std::max<Index>(2, num_seen_keys(config, trained - 1, trained)));

@@ -25,7 +25,8 @@ KeyRange near_keys(const ModelConfig& config, Index i, Index length) {
 
 Index num_seen_keys(const ModelConfig& config, Index i, Index length) {
   const KeyRange seen = near_keys(config, i, length);
-  return seen.end - seen.first + std::min<Index>(config.sinks, seen.first);
+  const Index sinks = std::min<Index>(config.sinks, num_visible_keys(i, length, config.causal));
+  return seen.end - seen.first + std::min(sinks, seen.first) + std::max<Index>(0, sinks - seen.end);
 }
 
 }  // namespace posbench

@@ -52,10 +52,11 @@ class Transformer {
   /// invalid.
   Transformer(const ModelConfig&, ParameterLayout&, const PositionEncoding&);
 
-  /// Computes the tables of this sequence in `step`. Adds the gradient of the former tables to `gradients`, which
+  /// Packs the weights, once per step, and computes the tables of this sequence in `step`. Adds the gradient of the former tables to `gradients`, which
   /// is null if no backward follows.
   void prepare(const Parameters&, const Sequence&, StepCache& step, Gradients* gradients) const;
-  /// Ends a step: adds the gradient of the tables to `gradients`. To be called before parameters change.
+  /// Ends a step: adds the gradient of the tables to `gradients`, and marks the packed weights as stale. To be called
+  /// before parameters change.
   void finish(const Parameters&, StepCache& step, Gradients* gradients) const;
 
   /// Returns whether dropout acts on this sequence.

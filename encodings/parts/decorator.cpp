@@ -37,6 +37,7 @@ void require_positions(const std::string& name, const std::string& base) {
 }
 
 ModelConfig with_lengths(ModelConfig config, int length) {
+  config.trained_tokens = config.tokens_in_training();
   config.trained_length = config.longest = length;
   return config;
 }

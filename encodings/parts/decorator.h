@@ -18,6 +18,7 @@ class Decorator : public PositionEncoding {
       : PositionEncoding(config), inner_(std::move(inner)) {}
 
   int recurrent_states() const override { return inner_->recurrent_states(); }
+  Index num_penalized_heads() const override { return inner_->num_penalized_heads(); }
   void constrain(Parameters& p) const override { inner_->constrain(p); }
   void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
     inner_->tables(p, positions, tables);

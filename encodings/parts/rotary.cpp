@@ -103,7 +103,7 @@ Rotary::Rotary(const ModelConfig& config, Pairing pairing, const std::string& na
   require_pairs(config, name);
 }
 
-void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, Rotations& rotations) const {
+void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, double, Rotations& rotations) const {
   const Index pairs = static_cast<Index>(spectrum.frequencies.size());
   const size_t axes = std::max<size_t>(1, positions.coordinates.size());
   rotations.cosine.resize(positions.size(), pairs);

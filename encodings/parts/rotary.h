@@ -59,6 +59,11 @@ struct RotaryScratch {
 /// Throws InputError, in the name of encoding `name`, if the head width is odd.
 void require_pairs(const ModelConfig&, const std::string& name);
 
+/// Returns the position halfway between the first and the last token.
+inline double middle_of(const Positions& positions) {
+  return (static_cast<double>(positions.at.front()) + static_cast<double>(positions.at.back())) / 2;
+}
+
 /// score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D), where R(p) rotates pair n by p times its frequency and
 /// multiplies by the amplitude. If positions have A coordinates, p of pair n is coordinate n mod A. tables() computes
 /// the cosines and sines.
@@ -68,11 +73,12 @@ class Rotary : public PositionEncoding {
   Rotary(const ModelConfig&, Pairing, const std::string& name);
 
   virtual Spectrum spectrum() const = 0;
-  /// Sets the rotations for a spectrum, which may differ from the encoding's.
-  virtual void rotations(const Positions&, const Spectrum&, Rotations&) const;
+  /// Sets the rotations for a spectrum, which may differ from the encoding's. Factors that decay with the position
+  /// count it from `middle`, which must be the same for queries and keys.
+  virtual void rotations(const Positions&, const Spectrum&, double middle, Rotations&) const;
 
   void tables(const Parameters&, const Positions& positions, Tables& tables) const final {
-    rotations(positions, spectrum(), tables.constants<Rotations>());
+    rotations(positions, spectrum(), middle_of(positions), tables.constants<Rotations>());
   }
   void score(const AttentionInput&, Heads& scores) const final;
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const final;

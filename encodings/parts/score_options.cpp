@@ -38,15 +38,15 @@ void ScoreOptions::describe(OptionTable& o) {
   o.text("chunk", chunk, kTokens, "tokens of a chunk; a query sees the keys of its chunk; 0: all");
   o.text("sinks", sinks, kTokens, "number of first tokens that all later tokens see, with one of these");
   o.choice("logit_scale", logit_scale, {"constant", "log_length", "log_length_beyond"},
-           "factor of the scores of a query that sees n keys: 1, log n / log L with L the trained length, or the "
-           "greater of that and 1");
+           "factor of the scores of a query that sees n keys: 1, log n / log N if the last query of the trained "
+           "length sees N keys, or the greater of that and 1");
   o.text("temperature", temperature, kTokens,
          "L of the factor 1 + 0.1 log(1 + floor((i + 1) / L)) of the scores of query i; 0: no factor");
 }
 
 ModelConfig ScoreOptions::apply_to(ModelConfig config, const std::string& owner) const {
   const auto read = [&](const char* name, const std::string& text) {
-    return tokens(name, text, config.trained_length, owner);
+    return tokens(name, text, config.tokens_in_training(), owner);
   };
   config.window = read("window", window);
   config.segment = read("segment", segment);
@@ -88,6 +88,14 @@ std::vector<Spec> ScoreOptionLists::wrap(std::vector<Spec> members, const std::s
                                  all_sinks = values_of("sinks", sinks),
                                  scales = values_of("logit_scale", logit_scale),
                                  temperatures = values_of("temperature", temperature);
+  const auto any = [](const std::vector<std::string>& values) {
+    return std::ranges::any_of(values, [](const std::string& value) { return value != "0"; });
+  };
+  if (any(all_sinks) && !any(windows) && !any(chunks)) {
+    throw InputError(
+        fmt::format("{}: sinks is '{}', but every query sees all keys; set window or chunk, or leave out sinks",
+                    owner, sinks));
+  }
   for (size_t n = 0; n < count; ++n) {
     const bool sees_all = windows[n] == "0" && chunks[n] == "0";
     const bool scaled = scales[n] != "constant" || temperatures[n] != "0";

@@ -152,11 +152,11 @@ class Interpolated final : public Decorator {
     if (options_.method == Method::linear) {
       Positions nearer = positions;
       for (Real& p : nearer.at) p /= static_cast<Real>(scale_);
-      return rotary_.rotations(nearer, spectrum, rotations);
+      return rotary_.rotations(nearer, spectrum, middle_of(nearer), rotations);
     }
     change_frequencies(static_cast<double>(positions.size()), spectrum);
     if (options_.resonance) round_wavelengths(spectrum.frequencies);
-    rotary_.rotations(positions, spectrum, rotations);
+    rotary_.rotations(positions, spectrum, middle_of(positions), rotations);
   }
 
  private:

@@ -62,7 +62,7 @@ struct Region {
 /// The regions, from the nearest keys to the farthest ones.
 struct Regions {
   std::vector<Region> all;
-  int first_position = 0;  // of the first token
+  std::vector<Real> positions;  // of the tokens, ascending
 };
 
 class Remapped final : public Decorator {
@@ -105,15 +105,16 @@ class Remapped final : public Decorator {
 
   void tables(const Parameters&, const Positions& positions, Tables& tables) const override {
     Regions& regions = tables.constants<Regions>();
-    regions.first_position = static_cast<int>(positions.at.front());
+    regions.positions = positions.at;
     regions.all.resize(method_ == Method::dual_chunk ? 3 : 2);
     const Spectrum spectrum = rotary_.spectrum();
+    const double middle = middle_of(positions);
     Positions moved = positions;
     for (size_t r = 0; r < regions.all.size(); ++r) {
       for (size_t t = 0; t < moved.at.size(); ++t) moved.at[t] = query_position(r, positions.at[t]);
-      rotary_.rotations(moved, spectrum, regions.all[r].queries);
+      rotary_.rotations(moved, spectrum, middle, regions.all[r].queries);
       for (size_t t = 0; t < moved.at.size(); ++t) moved.at[t] = key_position(r, positions.at[t]);
-      rotary_.rotations(moved, spectrum, regions.all[r].keys);
+      rotary_.rotations(moved, spectrum, middle, regions.all[r].keys);
     }
   }
 
@@ -196,13 +197,15 @@ class Remapped final : public Decorator {
   /// Returns the first key of region r that query i sees. The region ends before the region of nearer keys.
   Index first_key(const Regions& regions, size_t r, Index i) const {
     if (r + 1 == regions.all.size()) return 0;
-    Index first = 0;
+    const std::vector<Real>& p = regions.positions;
+    const Real query = p[static_cast<size_t>(i)];
+    const auto end = p.begin() + i + 1;
     if (method_ == Method::dual_chunk) {
-      first = i - (regions.first_position + i) % chunk_ - static_cast<Index>(r) * chunk_;
-    } else {
-      first = i - (method_ == Method::string ? shift_ : window_) + 1;
+      const auto c = static_cast<Real>(chunk_);
+      return std::lower_bound(p.begin(), end, (std::floor(query / c) - static_cast<Real>(r)) * c) - p.begin();
     }
-    return std::max<Index>(0, first);
+    const Real nearer = query - static_cast<Real>(method_ == Method::string ? shift_ : window_);
+    return std::upper_bound(p.begin(), end, nearer) - p.begin();
   }
 
   void copy_region(const Regions& regions, size_t r, const Matrix& from, Matrix& to) const {

@@ -55,13 +55,12 @@ class Xpos final : public RopeVariant {
     }
   }
 
-  void rotations(const Positions& positions, const Spectrum& spectrum, Rotations& r) const override {
-    Rotary::rotations(positions, spectrum, r);
+  void rotations(const Positions& positions, const Spectrum& spectrum, double middle,
+                 Rotations& r) const override {
+    Rotary::rotations(positions, spectrum, middle, r);
     r.keys_differ = true;
     r.key_cosine = r.cosine;
     r.key_sine = r.sine;
-    const double middle =
-        (static_cast<double>(positions.at.front()) + static_cast<double>(positions.at.back())) / 2;
     for (Index t = 0; t < positions.size(); ++t) {
       const double exponent = (static_cast<double>(positions.at[t]) - middle) / options_.scale_base;
       for (Index n = 0; n < r.cosine.cols(); ++n) {

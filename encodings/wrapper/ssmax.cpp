@@ -62,7 +62,7 @@ class Ssmax final : public ScaledScores {
   Ssmax(const Options& options, const ModelConfig& config, ParameterLayout& layout)
       : ScaledScores(config, make_encoding(Spec::parse(options.base), config, layout)),
         factor_(options.factor),
-        length_(std::max(2, options.length > 0 ? options.length : config.trained_length)) {
+        length_(std::max(2, options.length > 0 ? options.length : config.tokens_in_training())) {
     if (factor_ != Factor::learned) return;
     for (int layer = 0; layer < config.layers; ++layer) {
       scales_.push_back(layout.constant(fmt::format("ssmax.scale.{}", layer), 1, config.heads, 1));

@@ -153,7 +153,7 @@ class Sum final : public Composition {
     for (size_t n = 0; n < members().size(); ++n) {
       with_input({n, in.layer}, in, [&](const AttentionInput& in_part) {
         for (AttentionMap& map : members()[n].encoding->inspect(in_part))
-          maps.push_back({members()[n].spec.name + ": " + map.name, std::move(map.values)});
+          maps.push_back({members()[n].spec.name + ": " + map.name, std::move(map.values), map.kind});
       });
     }
     return maps;

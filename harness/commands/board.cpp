@@ -38,11 +38,11 @@ namespace posbench {
 namespace {
 
 struct BoardRequest {
-  std::vector<std::filesystem::path> reports;  // of the user, or run directories
+  AddedReports reports;
   std::optional<std::string> tasks, encodings;
   std::string family;
   BoardOptions options;
-  bool allow_different_budget = false, only_users = false, summary = false, by_task = false;
+  bool only_users = false, summary = false, by_task = false;
   Output output;
 };
 
@@ -283,11 +283,9 @@ void board(const BoardRequest& request) {
     throw InputError("--summary and --by-task exclude each other; give one of them");
   if (request.summary && !is_text(chosen))
     throw InputError("--summary needs --format console, markdown or latex; JSON has its numbers without it");
-  const std::vector<Report> users = read_run_reports(request.reports);
   const BoardTexts words{
       .about = about, .family = family_of, .style = style_of, .cost_source = board_costs().source};
-  const BoardReport all = read_user_files(
-      [&] { return read_board(name_reports(request.reports, users), request.allow_different_budget); });
+  const BoardReport all = read_board(request.reports);
   if (request.only_users && all.user_experiments.empty())
     throw InputError("--only-own needs a report, as in posbench board runs/mine --only-own");
   write_output(request.output, read_user_files([&] { return board_text(request, all, words); }));
@@ -301,7 +299,7 @@ void add_board(CLI::App& app, Invocation&) {
       app.add_subcommand("board",
                          "Rank all encodings on each task in tiers with their costs, and yours among them")
           ->group(kResults);
-  command->add_option("reports", request->reports, "reports or run directories to add to the board");
+  add_reports(*command, request->reports);
   add_list_option(*command, "-t,--tasks", request->tasks, "comma-separated tasks: names, specs and globs")
       ->default_str("all of the board");
   add_list_option(*command, "-e,--encodings", request->encodings, "comma-separated encodings in the same form")
@@ -321,8 +319,6 @@ void add_board(CLI::App& app, Invocation&) {
                     "print every task in full if a single encoding is selected, instead of one row for each task");
   command->add_flag("--only-own", request->only_users,
                     "show only the rows of the added reports; tiers are those of all");
-  command->add_flag("--allow-different-budget", request->allow_different_budget,
-                    "add reports even if their model or training settings differ from those of the board");
   add_output(*command, request->output);
   set_footer(*command,
              {{"posbench board --summary", "every task in one row, and encodings over all tasks"},

@@ -30,6 +30,7 @@ namespace {
 
 struct CardRequest {
   std::string name;
+  AddedReports reports;
   Output output;
 };
 
@@ -69,21 +70,30 @@ std::string card_text(const EncodingCard& card, Format format, const ConsoleStyl
   return text;
 }
 
+/// Describes an encoding that is registered, or that one of the user's reports has. Throws InputError for any other
+/// name, and for options of an encoding without such a report.
+EncodingDescription describe(const std::string& given, const BoardReport& board) {
+  const bool is_users = std::ranges::any_of(
+      board.user_experiments, [&](const ExperimentId& experiment) { return experiment.encoding == given; });
+  const std::string name = is_users ? given : encoding_name(given);
+  const std::string base = spec_name(name);
+  if (is_users && !encodings().contains(base)) return {.name = name, .family = "of your report"};
+  const EncodingInfo& info = encodings().find(base).info;
+  if (!is_users && base != name) {
+    throw InputError(fmt::format(
+        "'{}' has options, but the board has default options only; 'posbench card {}' shows these", given, base));
+  }
+  return {name, to_string(info.family), info.equation, info.source, info.used_in};
+}
+
 void print_card(const CardRequest& request) {
   const Format chosen = output_format(request.output);
   if (chosen == Format::csv)
     throw InputError("a card needs --format console, markdown, latex, json or html; 'posbench board' writes csv");
-  const Spec spec = Spec::parse(encoding_name(request.name));
-  const std::string& name = spec.name;
-  if (!spec.options.empty()) {
-    throw InputError(
-        fmt::format("'{}' has options, but the board has default options only; 'posbench card {}' shows these",
-                    request.name, name));
-  }
-  const EncodingInfo& info = encodings().find(name).info;  // refuses an unknown name before anything is read
-  const BoardReport all = read_board();
-  const EncodingCard card = make_card({name, to_string(info.family), info.equation, info.source, info.used_in},
-                                      all, tasks_by_aspect(all.report), find_claims(name));
+  if (request.reports.paths.empty()) describe(request.name, {});  // refuses a name before anything is read
+  const BoardReport all = read_board(request.reports);
+  const EncodingDescription about = describe(request.name, all);
+  const EncodingCard card = make_card(about, all, tasks_by_aspect(all.report), find_claims(about.name));
   if (chosen == Format::json) {
     const BoardTexts texts{.about = {}, .family = family_of, .style = {}, .cost_source = board_costs().source};
     return write_output(request.output, to_indented_json(to_json(card, texts)));
@@ -100,9 +110,11 @@ void add_card(CLI::App& app, Invocation&) {
       app.add_subcommand("card", "Show one encoding on one page: scores by aspect, results on every task, claims")
           ->group(kResults);
   command->add_option("encoding", request->name, "name of an encoding, such as rope or t5")->required();
+  add_reports(*command, request->reports);
   add_output(*command, request->output);
   set_footer(*command, {{"posbench card rope", "where it holds and where it fails, and at what cost"},
-                        {"posbench card cope -o cope.html", "a page with plots"}});
+                        {"posbench card cope -o cope.html", "a page with plots"},
+                        {"posbench card mine runs/mine", "an encoding of your own run"}});
   command->callback([request] { print_card(*request); });
 }
 

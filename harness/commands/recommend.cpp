@@ -24,6 +24,7 @@ namespace posbench {
 namespace {
 
 struct RecommendRequest {
+  AddedReports reports;
   std::string aspects;
   Need need;
   Output output;
@@ -65,7 +66,7 @@ int print_recommendations(const RecommendRequest& request) {
   const Format chosen = output_format(request.output);
   if (chosen == Format::html)
     throw InputError("recommend writes no page; use -o with .md, .csv, .json, .tex or .txt");
-  const BoardReport all = read_board();
+  const BoardReport all = read_board(request.reports);
   Need need = request.need;
   need.aspects = choose_aspects(request.aspects, tasks_by_aspect(all.report));
   const Recommendations found = recommend(all, need);
@@ -97,6 +98,7 @@ void add_recommend(CLI::App& app, Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("recommend", "List the encodings of the board that are best on chosen aspects")
           ->group(kResults);
+  add_reports(*command, request->reports);
   command
       ->add_option(
           "--aspects", request->aspects,
@@ -122,7 +124,8 @@ void add_recommend(CLI::App& app, Invocation& invocation) {
              {{"posbench recommend --aspects counting", "the encodings that count best out of distribution"},
               {"posbench recommend --aspects counting,recall --cost 1.3",
                "two abilities, almost as fast as plain attention"},
-              {"posbench recommend --aspects recall --length 2x", "that recall at twice the trained length"}});
+              {"posbench recommend --aspects recall --length 2x", "that recall at twice the trained length"},
+              {"posbench recommend runs/mine --aspects recall", "your encoding among them"}});
   command->callback([request, &invocation] { invocation.exit_code = print_recommendations(*request); });
 }
 

@@ -1,24 +1,35 @@
 #include "harness/console/read_board.h"
 
 #include <map>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "harness/config/embedded_data.h"
+#include "harness/config/user_files.h"
+#include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
 #include "harness/runs/board_lookups.h"
 #include "tasks/registry.h"
 
 namespace posbench {
 
-BoardReport read_board(std::span<const NamedReport> users, bool allow_different_budget) {
-  const StatusLine status("reading the board");
-  const std::vector<StoredReport> stored = board_reports();
-  std::vector<NamedReport> named;
-  for (const StoredReport& one : stored) named.push_back({one.name, one.report});
-  return merge_board(named, users, board_costs().costs, allow_different_budget, board_lookups());
+void add_reports(CLI::App& command, AddedReports& added) {
+  command.add_option("reports", added.paths, "reports or run directories to add to the board");
+  command.add_flag("--allow-different-budget", added.allow_different_budget,
+                   "add reports even if their model or training settings differ from those of the board");
+}
+
+BoardReport read_board(const AddedReports& added) {
+  const std::vector<Report> users = read_run_reports(added.paths);
+  return read_user_files([&] {
+    const StatusLine status("reading the board");
+    const std::vector<StoredReport> stored = board_reports();
+    std::vector<NamedReport> named;
+    for (const StoredReport& one : stored) named.push_back({one.name, one.report});
+    return merge_board(named, name_reports(added.paths, users), board_costs().costs, added.allow_different_budget,
+                       board_lookups());
+  });
 }
 
 std::vector<AspectTasks> tasks_by_aspect(const Report& report) {

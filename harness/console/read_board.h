@@ -1,6 +1,7 @@
-// Reads the board that the program contains.
+// Reads the board that the program contains, with the user's reports.
 #pragma once
-#include <span>
+#include <CLI/CLI.hpp>
+#include <filesystem>
 #include <vector>
 
 #include "results/statistics/aspect_scores.h"
@@ -8,9 +9,18 @@
 
 namespace posbench {
 
+/// Reports of the user that join the board.
+struct AddedReports {
+  std::vector<std::filesystem::path> paths;  // or run directories
+  bool allow_different_budget = false;
+};
+
+/// Adds the argument `reports` and --allow-different-budget.
+void add_reports(CLI::App&, AddedReports&);
+
 /// Reads all reports of the board and merges them with the user's. Shows a status line meanwhile. Throws InputError
 /// as merge_board does.
-BoardReport read_board(std::span<const NamedReport> users = {}, bool allow_different_budget = false);
+BoardReport read_board(const AddedReports&);
 
 /// Returns the aspects that tasks of the report test, in the order of their enumerators.
 std::vector<AspectTasks> tasks_by_aspect(const Report&);

@@ -40,7 +40,7 @@ void ModelOptions::describe(OptionTable& o) {
   o.omit_default();
   o.choice(
       "logit_scale", logit_scale, {"constant", "log_length", "log_length_beyond"},
-      "factor of the scores of a query that sees n keys: 1, log n / log L with L the trained length, or the greater of that and 1");
+      "factor of the scores of a query that sees n keys: 1, log n / log N if the last query of the trained length sees N keys, or the greater of that and 1");
   o.omit_default();
   o.integer("window", window, 0, 1 << 20, "distance in tokens below which a query sees a key; 0: all keys");
   o.omit_default();

@@ -122,7 +122,7 @@ void layer_norm(const ConstRows& x, const Real* gain, const Real* bias, const Ro
 
 void layer_norm_backward(const Real* gain, const ConstRows& normalized, const Real* rstd, const ConstRows& d_y,
                          const Rows& d_x, Real* d_gain, Real* d_bias) {
-  // With z the normalized row and g = gain * d_y:   d_x = (g - mean(g) - z mean(g z)) rstd
+  // With z the normalized row and g = gain * d_y:   d_x += (g - mean(g) - z mean(g z)) rstd
   const Real fraction = 1 / static_cast<Real>(d_y.cols);
   for (Index t = 0; t < d_y.rows; ++t) {
     const Real *z = normalized.data + t * normalized.stride, *d = d_y.data + t * d_y.stride;

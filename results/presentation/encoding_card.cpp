@@ -244,7 +244,8 @@ EncodingCard make_card(EncodingDescription about, const BoardReport& all, Board 
 }
 
 std::vector<CardPart> card_parts(const EncodingCard& card) {
-  std::vector<CardPart> parts{{title(card), card.about.equation, {}}, {"Source: " + card.about.source, "", {}}};
+  std::vector<CardPart> parts{{title(card), card.about.equation, {}}};
+  if (!card.about.source.empty()) parts.push_back({"Source: " + card.about.source, "", {}});
   if (!card.about.used_in.empty())
     parts.push_back({fmt::format("Used in: {}.", fmt::join(card.about.used_in, ", ")), "", {}});
   if (card.board.tasks.empty()) {
@@ -301,7 +302,7 @@ Json to_json(const EncodingCard& card, const BoardTexts& texts) {
 std::string make_card_page(const EncodingCard& card) {
   Page page{.title = title(card)};
   page.notes = split_list(card.about.equation, '\n');
-  page.notes.push_back("Source: " + card.about.source);
+  if (!card.about.source.empty()) page.notes.push_back("Source: " + card.about.source);
   if (!card.about.used_in.empty())
     page.notes.push_back(fmt::format("Used in: {}.", fmt::join(card.about.used_in, ", ")));
   if (card.board.tasks.empty()) {

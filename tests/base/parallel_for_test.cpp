@@ -42,19 +42,29 @@ TEST_CASE("texts that several threads make are written in their order") {
 
 TEST_CASE("a call that runs out of memory while others run is repeated by fewer threads") {
   std::atomic<int> running = 0, done = 0;
+  std::atomic<bool> reduced = false;
   std::vector<int> remaining;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   parallel_for(
       8, 4,
       [&](size_t) {
         const int others = running++;
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        // The first call runs until another one has failed beside it.
+        do {
+          std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        } while (others == 0 && !reduced && std::chrono::steady_clock::now() < deadline);
         --running;
         if (others > 0) throw std::bad_alloc();  // the memory suffices for one
         ++done;
       },
-      [&](int threads) { remaining.push_back(threads); });
+      [&](int threads) {
+        remaining.push_back(threads);
+        reduced = true;
+      });
   CHECK(done == 8);
+  CHECK_FALSE(remaining.empty());
   CHECK(remaining.size() <= 3);
+  for (const int threads : remaining) CHECK((threads >= 1 && threads <= 3));
 }
 
 TEST_CASE("a call that runs out of memory alone, or throws another exception, ends the loop") {

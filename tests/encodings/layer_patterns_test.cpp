@@ -153,6 +153,8 @@ TEST_CASE("options of layers that are not valid are refused with a message") {
   CHECK(refusal("local:window=0,sinks=2").find("all keys are seen") != std::string::npos);
   CHECK(refusal("layers:logit_scale=(constant,log)").find("expected") != std::string::npos);
   CHECK(refusal("layers:of=(rope,none),sinks=1,window=(3,0)").empty());
+  CHECK(refusal("layers:of=(rope,none),sinks=2").find("sinks is '2', but every query sees all keys") !=
+        std::string::npos);
   CHECK(
       refusal("sink_logit:base=stick_breaking") ==
       "encoding 'sink_logit': base is 'stick_breaking', which replaces the softmax; expected an encoding with the "

@@ -258,6 +258,61 @@ TEST_CASE("ssmax, asentmax and the logit scale count the keys in the window and 
   config.sinks = 1;
   CHECK(num_seen_keys(config, 7, 8) == 4);
   CHECK(num_seen_keys(config, 1, 8) == 2);
+  config.causal = false;
+  config.window = 2;
+  config.sinks = 4;
+  CHECK(num_seen_keys(config, 0, 8) == 4);  // the sinks, two of which are in the window
+  CHECK(num_seen_keys(config, 3, 8) == 5);  // the sinks and the next key
+  CHECK(num_seen_keys(config, 7, 8) == 6);
+}
+
+TEST_CASE("remapped finds its regions by positions, which need not be consecutive") {
+  ParameterLayout layout;
+  const ModelConfig config = small_config(2, true, true);
+  const auto encoding = make_encoding(Spec::parse("randomized:base=(remapped:window=4),max=40"), config, layout);
+  Rng rng = make_rng(1, "scores");
+  const std::vector<Real> at = encoding->positions(make_sequence(8), rng).at;
+  REQUIRE(at[7] - at[0] > 12);
+  const Heads scores = scores_of_ones(*encoding, initialize(layout, 1), 8);
+  for (size_t i = 0; i < 8; ++i) {
+    for (size_t j = 0; j <= i; ++j) {
+      const double distance = std::min<double>(at[i] - at[j], 4);
+      CAPTURE(at[i], at[j]);
+      CHECK(scores[0](static_cast<Index>(i), static_cast<Index>(j)) ==
+            Approx(std::cos(distance) + std::cos(distance / 100)));
+    }
+  }
+}
+
+TEST_CASE("an encoding cannot wrap one of its own kind, whose parameters have the same names") {
+  for (const char* spec : {"gated:base=(gated:base=rope)", "ssmax:base=(local:base=(ssmax:base=rope),window=4)"}) {
+    CAPTURE(spec);
+    CHECK(refusal(spec).find("a wrapper cannot wrap an encoding of its own kind") != std::string::npos);
+  }
+}
+
+TEST_CASE("asentmax scales only the heads without a penalty, also of a wrapped nape") {
+  const auto size_of = [](const std::string& spec) {
+    ParameterLayout layout;
+    make_encoding(Spec::parse(spec), small_config(2, true, true), layout);
+    Index size = 0;
+    for (const auto& entry : layout.entries()) size += entry.parameter.size();
+    return size;
+  };
+  CHECK(size_of("asentmax:base=nape") < size_of("asentmax:base=none"));
+  CHECK(size_of("asentmax:base=(local:base=nape,window=4)") == size_of("asentmax:base=nape"));
+}
+
+TEST_CASE("lengths in tokens are those of training, also with more positions in randomized") {
+  ModelConfig config = small_config(2, true, true);
+  config.trained_length = 8;
+  ParameterLayout layout;
+  const auto encoding =
+      make_encoding(Spec::parse("randomized:base=(ssmax:base=rope,factor=log_ratio),max=77"), config, layout);
+  // q . k / sqrt(D) is 2, times log n / log 8.
+  const Heads scores = scores_of_ones(*encoding, initialize(layout, 1), 8);
+  CHECK(scores[0](7, 7) == Approx(2));
+  CHECK(scores[0](3, 3) == Approx(2 * std::log(4) / std::log(8)));
 }
 
 TEST_CASE("a learned table in randomized has a row for every position") {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -101,14 +102,47 @@ TEST_CASE("every layer's backward adds the derivative of its forward") {
     CHECK(worst_entry(gain, d_gain, f) < 1e-8);
     CHECK(worst_entry(bias, d_bias, f) < 1e-8);
   }
-  SECTION("GELU and ReLU") {
+  SECTION("normalizations of a model, with and without biases") {
+    for (const auto& [kind, biases] :
+         {std::pair{NormKind::layer_norm, true}, {NormKind::layer_norm, false}, {NormKind::rms_norm, false}}) {
+      INFO((kind == NormKind::rms_norm ? "RMSNorm" : "layer normalization") << (biases ? "" : " without biases"));
+      ParameterLayout layout;
+      const NormParameters weights = add_norm(layout, "norm", 4, kind, biases);
+      Parameters p(layout);
+      Gradients d(layout);
+      d.flat.setOnes();
+      EigenMatrix gain = random_matrix(1, 4, rng), bias = random_matrix(1, weights.bias.cols, rng);
+      const EigenMatrix d_y = random_matrix(5, 4, rng);
+      NormActivations a;
+      Matrix y, d_in(start);
+      const auto f = [&] {
+        p[weights.gain] = gain;
+        if (bias.size() > 0) p[weights.bias] = bias;
+        norm(p, weights, Matrix(x), a, y);
+        return y.cwiseProduct(d_y).sum();
+      };
+      f();
+      norm_backward(p, weights, a, Matrix(d_y), d_in, d);
+      CHECK(worst_entry(x, d_in - start, f) < 1e-8);
+      CHECK(worst_entry(gain, d[weights.gain].array() - 1, f) < 1e-8);
+      if (biases) CHECK(worst_entry(bias, d[weights.bias].array() - 1, f) < 1e-8);
+    }
+  }
+  SECTION("GELU, ReLU and SiLU") {
     const EigenMatrix d_y = random_matrix(5, 4, rng);
-    for (const auto& activation : {gelu, relu}) {
+    for (const auto& activation : {gelu, relu, silu}) {
       EigenMatrix slope = x, y(5, 4), ignored(5, 4);
       activation(slope, y);
       const auto f = [&] { return activation(ignored = x, y), y.cwiseProduct(d_y).sum(); };
       CHECK(worst_entry(x, slope.cwiseProduct(d_y), f) < 1e-8);
     }
+  }
+  SECTION("gathering of rows") {
+    const std::vector<int> rows{2, 0, 2, 4};
+    const EigenMatrix d_y = random_matrix(4, 4, rng);
+    EigenMatrix y(4, 4);
+    scatter_add(d_y, rows, d_x);
+    CHECK(worst_entry(x, d_x - start, [&] { return gather(x, rows, y), y.cwiseProduct(d_y).sum(); }) < 1e-8);
   }
   SECTION("embedding and cross-entropy") {
     const std::vector<int> tokens{2, 0, 2, 3, 1};

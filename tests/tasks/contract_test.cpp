@@ -79,13 +79,16 @@ TEST_CASE("every task keeps the contract in every split and layout") {
     REQUIRE_FALSE(entry.info.splits.empty());
     CHECK(entry.info.splits.front().name == "in_distribution");
     CHECK(entry.info.splits.front().options.empty());
-    int vocabulary = -1, coordinates = -1;
     for (const TaskInfo::Split& split : entry.info.splits) {
       for (const Layout layout : layouts(entry.info)) {
         DYNAMIC_SECTION(name << ", " << split.name << ", "
                              << (layout == Layout::slots ? "slots" : "teacher forced")) {
           const std::unique_ptr<Task> task = make_task(Spec{name, {}}, split, layout);
-          if (vocabulary < 0) vocabulary = make_task(Spec{name, {}}, entry.info.splits[0], layout)->vocabulary();
+          // Every split has the vocabulary and the number of coordinates of the first one.
+          const std::unique_ptr<Task> reference = make_task(Spec{name, {}}, entry.info.splits[0], layout);
+          const int vocabulary = reference->vocabulary();
+          Rng first = make_rng(0, "contract");
+          const size_t coordinates = reference->sample(reference->lengths().draw(first), first).coordinates.size();
           CHECK(task->vocabulary() == vocabulary);
           CHECK(task->chance_level() > 0);
           CHECK(task->chance_level() < 1);
@@ -98,8 +101,7 @@ TEST_CASE("every task keeps the contract in every split and layout") {
             REQUIRE(e.targets.size() == e.tokens.size());
             REQUIRE(e.segments.size() == e.tokens.size());
             REQUIRE((e.digit_positions.empty() || e.digit_positions.size() == e.tokens.size()));
-            if (coordinates < 0) coordinates = static_cast<int>(e.coordinates.size());
-            REQUIRE(static_cast<int>(e.coordinates.size()) == coordinates);
+            REQUIRE(e.coordinates.size() == coordinates);
             for (const std::vector<int>& values : e.coordinates) {
               REQUIRE(values.size() == e.tokens.size());
               REQUIRE(std::ranges::min(values) >= 0);

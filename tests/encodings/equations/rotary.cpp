@@ -274,16 +274,27 @@ const RegisterEquation remapped_shifted("remapped:method=string,window=2,shift=5
                                           return at_distance(c, false, h, i, j, d < 5 ? d : d - 5 + 2);
                                         });
 
-const RegisterEquation xpos("xpos", Stage::score, [](const Case& c, int h, int i, int j) {
+/// Returns the score of xPos at a distance.
+double xpos_at(const Case& c, int h, int i, int j, double distance) {
   double sum = 0;
   for (int n = 0; n < c.D / 2; ++n) {
     const std::complex<double> q(c.q[h](i, 2 * n), c.q[h](i, 2 * n + 1)),
         k(c.k[h](j, 2 * n), c.k[h](j, 2 * n + 1));
-    const double zeta = (2.0 * n / c.D + 0.4) / 1.4, angle = (i - j) * std::pow(10000.0, -2.0 * n / c.D);
-    sum += std::pow(zeta, (i - j) / 512.0) * (q * std::conj(k) * std::polar(1.0, angle)).real();
+    const double zeta = (2.0 * n / c.D + 0.4) / 1.4, angle = distance * std::pow(10000.0, -2.0 * n / c.D);
+    sum += std::pow(zeta, distance / 512.0) * (q * std::conj(k) * std::polar(1.0, angle)).real();
   }
   return sum / std::sqrt(c.D);
-});
+}
+const RegisterEquation xpos("xpos", Stage::score,
+                            [](const Case& c, int h, int i, int j) { return xpos_at(c, h, i, j, i - j); });
+
+/// The decay of xPos follows the new distances.
+double remapped_xpos(const Case& c, int h, int i, int j) {
+  const int d = i - j;
+  return xpos_at(c, h, i, j, d < 3 ? d : i / 2 - j / 2 + 3 - 1);
+}
+const RegisterEquation row_remapped_xpos("remapped:base=xpos,method=self_extend,window=3,group=2", Stage::score,
+                                         Models::causal, remapped_xpos);
 
 }  // namespace
 }  // namespace posbench::equations

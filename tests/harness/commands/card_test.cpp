@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "harness/config/embedded_data.h"
 #include "results/json/json.h"
 #include "tests/catch.h"
@@ -39,6 +40,30 @@ TEST_CASE("a card has the equation, a score for each aspect, every task of the b
     CHECK(found != std::string::npos);
   }
   CHECK(posbench_command(directory, "card rope --format markdown").out.starts_with("# rope (encoding, rotary)\n"));
+}
+
+TEST_CASE("a card describes an encoding of the user's report, with options or without a registration") {
+  const TemporaryDirectory directory;
+  REQUIRE(posbench_command(directory,
+                           "run -q -t flip_flop -e cope:positions=4 -s 2 --set training.steps=1 "
+                           "--set evaluation.sequences=16 -o run")
+              .code == 0);
+  const std::string file = (directory / "run/report.json").string();
+  Json report = read_json(file);
+  report["experiments"][1]["encoding"] = "mine";
+  report["config"]["encodings"] = {"cope:positions=4", "mine"};
+  write_file(file, report.dump());
+  CHECK(posbench_command(directory, "card mine run/report.json").error.find("--allow-different-budget") !=
+        std::string::npos);
+  const Outcome mine = posbench_command(directory, "card mine run/report.json --allow-different-budget");
+  CHECK(mine.out.starts_with("mine (encoding, of your report)\n\nIn short: it learns 0 of 1 tasks"));
+  const Outcome cope =
+      posbench_command(directory, "card cope:positions=4 run/report.json --allow-different-budget");
+  CHECK(cope.out.starts_with("cope:positions=4 (encoding, contextual)\n\n    score(i, j)"));
+  CHECK(posbench_command(directory, "card ours run/report.json --allow-different-budget").code == 2);
+  const Outcome found =
+      posbench_command(directory, "recommend run/report.json --aspects recall --allow-different-budget");
+  CHECK(found.code == 0);
 }
 
 TEST_CASE("a card refuses names that are no encoding and formats that it does not have") {
