@@ -108,6 +108,13 @@ std::string status_text(const BoardRow& row) {
 
 std::string cost_text(const BoardRow& row) { return row.cost ? fmt::format("{:.1f}x", *row.cost) : ""; }
 
+std::string best_name_text(const BoardTaskSummary& summary) {
+  constexpr double kAny = 0.005;  // tables show less as 0.00
+  if (!summary.best || summary.best->mean < kAny) return "-";
+  return summary.ties == 0 ? name_text(*summary.best)
+                           : fmt::format("{} +{}", name_text(*summary.best), summary.ties);
+}
+
 std::string task_summary_text(const BoardTask& task, const BoardOptions& options) {
   const BoardTaskSummary& summary = task.summary;
   std::string text = task.mark.empty() ? "" : fmt::format("Marked {}: ", task.mark);
@@ -159,7 +166,7 @@ Table board_summary(const Board& board, bool with_names) {
     std::vector<std::string> best{"-", "-", "-"};
     if (summary.best) {
       const auto& length = summary.best->effective_length;
-      best = {name_text(*summary.best), length ? multiple_text(length->multiple, length->tested_to) : "no grid",
+      best = {best_name_text(summary), length ? multiple_text(length->multiple, length->tested_to) : "no grid",
               accuracy_text(summary.best->mean)};
     }
     std::vector<Cell> cells{Cell{task.task, tone}, Cell{learned_by_text(task), tone}};
@@ -260,8 +267,10 @@ std::vector<std::string> board_summary_notes(const Board& board) {
   std::vector<std::string> notes{
       fmt::format("learned by: encodings of which at least half of the seeds have {} or more in distribution.",
                   kLearned),
-      fmt::format("best, {:.2f} or more: of those, by {}, {}, mean over seeds and splits.", kKept,
-                  metric_info(board.options.metric).title, split_title(board.options)),
+      fmt::format(
+          "best, {:.2f} or more: of those, by {}, {}, mean over seeds and splits. +2: two others are as good. -: none has "
+          "0.005 or more.",
+          kKept, metric_info(board.options.metric).title, split_title(board.options)),
       fmt::format(
           "effective length, of the best: the largest multiple of the trained length up to which most seeds have {} of "
           "the sequences right; >=: no larger multiple was tested. 'posbench card NAME' has its interval. no grid: the "

@@ -69,6 +69,9 @@ std::string split_title(const BoardOptions&);
 
 /// Returns the name of the encoding, with a star if the row is the user's.
 std::string name_text(const BoardRow&);
+/// Returns the best encoding, with the number of others that are as good: "rope +2". "-" if none has any sequence
+/// right.
+std::string best_name_text(const BoardTaskSummary&);
 
 /// Returns "1", "1 ?" if the tier is unsettled, or the reason why the encoding is in no tier.
 std::string tier_text(const BoardRow&);

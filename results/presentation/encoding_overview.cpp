@@ -79,7 +79,7 @@ Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status,
       cells.emplace_back(accuracy_text(row.mean), tone);
       cells.emplace_back(seed_range_text(row));
     }
-    cells.emplace_back(task->summary.best ? name_text(*task->summary.best) : "-");
+    cells.emplace_back(best_name_text(task->summary));
     cells.emplace_back(task->summary.best ? accuracy_text(task->summary.best->mean) : "-");
     table.rows.push_back(std::move(cells));
   }

@@ -211,7 +211,11 @@ BoardTaskSummary summarize(const BoardTask& task) {
   for (const BoardRow& row : task.rows) {
     summary.learned += row.learned.by_half_the_seeds();
     if (row.status == BoardStatus::not_learned) continue;
-    if (!summary.best || row.mean > summary.best->mean) summary.best = row;
+    summary.ties = summary.best && row.mean == summary.best->mean ? summary.ties + 1 : summary.ties;
+    if (!summary.best || row.mean > summary.best->mean) {
+      summary.best = row;
+      summary.ties = 0;
+    }
     if (row.mean >= kKept) summary.keep.push_back(row.encoding);
   }
   for (const BoardRow& row : task.recurrent) {

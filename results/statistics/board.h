@@ -81,6 +81,7 @@ struct BoardTaskSummary {
   size_t encodings = 0, learned = 0;
   std::vector<std::string> keep;       // encodings with kKept or more on the split that decides, by their tiers
   std::optional<BoardRow> best;        // of those that have learned it
+  size_t ties = 0;                     // other encodings with the mean of the best
   std::vector<std::string> recurrent;  // recurrent models that have learned it
 };
 

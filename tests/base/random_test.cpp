@@ -18,8 +18,8 @@ TEST_CASE("the same stream gives the same numbers on every machine") {
   const Rng start = make_rng(7, "train", 3);
   Rng rng = start;
   CHECK(rng() == 0xf41e78a65c7066u);
+  CHECK(uniform_real(rng) == 0.7824195732994675);
   CHECK(uniform_tokens(rng = start, 6, 0, 99) == std::vector<int>{6, 47, 16, 87, 42, 75});
-  CHECK(uniform_real(rng = start) == 0.0037249607615750246);
   // The logarithm and the cosine of C libraries differ in their last bits.
   CHECK(normal(rng = start) == Approx(0.017476744956451677).epsilon(1e-12));
   Rng golden{5489};  // the standard fixes the 10000th output of this default seed

@@ -174,7 +174,7 @@ TEST_CASE("the summary counts who has learned each task and who keeps it, and na
   REQUIRE(table.rows.size() == 2);
   std::vector<std::string> cells;
   for (const Cell& cell : table.rows[0]) cells.push_back(cell.text);
-  CHECK(cells == std::vector<std::string>{"task0", "4 of 5", "encoding0", "no grid", "0.95", "3", "1000",
+  CHECK(cells == std::vector<std::string>{"task0", "4 of 5", "encoding0 +1", "no grid", "0.95", "3", "1000",
                                           "encoding0, encoding1, encoding3"});
   CHECK(board_summary(board, /*with_names=*/false).columns.size() == 7);
   const Json task = to_json(board, kWords, {}).at("tasks").at(0);
