@@ -62,7 +62,7 @@ struct Region {
 /// The regions, from the nearest keys to the farthest ones.
 struct Regions {
   std::vector<Region> all;
-  std::vector<Real> positions;  // of the tokens, ascending
+  std::vector<Real> positions;  // one for each token, ascending
 };
 
 class Remapped final : public Decorator {

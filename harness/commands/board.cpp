@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -24,7 +23,6 @@
 #include "harness/console/help.h"
 #include "harness/console/output.h"
 #include "harness/console/read_board.h"
-#include "harness/console/read_reports.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/page_options.h"
 #include "results/presentation/board_page.h"

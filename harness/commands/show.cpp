@@ -184,7 +184,8 @@ std::string show_metric(const std::string& name) {
   return "";
 }
 
-/// Returns the means over seeds that an order rule compares, of a rule that was stored as JSON. Empty for a level.
+/// Returns the means over seeds that an order rule compares, of a rule that was stored as JSON. Empty if
+/// the stored runs lack one of them.
 std::string accuracies_line(const OrderRule& order, const Json& rule) {
   std::vector<std::string> means;
   for (const auto& [cell, encoding] : {std::pair{"high", order.high.encoding}, {"low", order.low.encoding}}) {

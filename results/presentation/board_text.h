@@ -69,8 +69,8 @@ std::string split_title(const BoardOptions&);
 
 /// Returns the name of the encoding, with a star if the row is the user's.
 std::string name_text(const BoardRow&);
-/// Returns the best encoding, with the number of others that are as good: "rope +2". "-" if none has any sequence
-/// right.
+/// Returns the best encoding, with the number of others that are as good: "rope +2". "-" if its accuracy would be
+/// shown as 0.00.
 std::string best_name_text(const BoardTaskSummary&);
 
 /// Returns "1", "1 ?" if the tier is unsettled, or the reason why the encoding is in no tier.

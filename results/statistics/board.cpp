@@ -211,10 +211,11 @@ BoardTaskSummary summarize(const BoardTask& task) {
   for (const BoardRow& row : task.rows) {
     summary.learned += row.learned.by_half_the_seeds();
     if (row.status == BoardStatus::not_learned) continue;
-    summary.ties = summary.best && row.mean == summary.best->mean ? summary.ties + 1 : summary.ties;
     if (!summary.best || row.mean > summary.best->mean) {
       summary.best = row;
       summary.ties = 0;
+    } else if (row.mean == summary.best->mean) {
+      ++summary.ties;
     }
     if (row.mean >= kKept) summary.keep.push_back(row.encoding);
   }

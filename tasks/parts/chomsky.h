@@ -28,7 +28,8 @@ inline constexpr const char* kChomskySource = "Deletang et al. 2023, arXiv:2207.
 /// from others.
 inline std::string chomsky_published(const std::string& differences = "", int longest = 20) {
   return fmt::format(
-      "The paper trains on lengths 1..40 and tests on 41..500. Here the default lengths are 1..{} and six lengths from {} to {}.{}{}{}",
+      "The paper trains on lengths 1..40 and tests on 41..500. Here the default lengths are 1..{} and six lengths "
+      "from {} to {}.{}{}{}",
       longest, longest + 1, 5 * longest,
       longest < 20
           ? " Training has nearly every question of the trained lengths, so only ood_length tests the rule."
