@@ -53,6 +53,7 @@ case $command in
       has --jobs && set_value --jobs 1,2
     fi
     ;;
+  card | recommend) has runs/mine && arguments+=(--allow-different-budget) ;; # it was trained for 2 steps
   verify) # the small run; the tests of the harness repeat experiments of the reference
     arguments[1]=runs/mine
     set_value --sample 1
@@ -62,7 +63,7 @@ case $command in
     for n in "${!arguments[@]}"; do [ "${arguments[n]}" = --variants ] && unset "arguments[n]"; done
     ;;
 esac
-if ! has --plugin && [[ " $* " == *" mine "* ]]; then arguments=(--plugin ./libmine.so "${arguments[@]}"); fi
+if ! has --plugin && [[ " ${arguments[*]} " =~ [\ /,]mine\  ]]; then arguments=(--plugin ./libmine.so "${arguments[@]}"); fi
 exec "$PROGRAM" "${arguments[@]}"
 """
 
@@ -112,7 +113,7 @@ def make_files(folder):
     tasks = json.loads(subprocess.run([PROGRAM, "list", "tasks", "--json"], check=True, capture_output=True).stdout)
     [flip_flop] = [task for task in tasks["tasks"] if task["id"] == "flip_flop"]
     commands = [
-        f"{suite} -e cope,rope -o runs/mine --save-models",
+        f"{suite} -e cope,rope,mine -o runs/mine --save-models",
         f"{suite} -e cope,rope -o before",
         f"{suite} -e cope,cope:positions=4,rope -o after",
         "cp -r before main; cp -r before mine; cp -r runs/mine runs/ours; mkdir claims answers",
