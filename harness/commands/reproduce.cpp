@@ -207,6 +207,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
                                         "print the claims with the verdicts of the stored runs, and run nothing");
   add_choice<std::optional<ClaimVerdict>, ClaimVerdict>(*command, "--verdict", request->verdict,
                                                         {{"reproduced", ClaimVerdict::reproduced},
+                                                         {"weaker", ClaimVerdict::weaker},
                                                          {"contradicted", ClaimVerdict::contradicted},
                                                          {"inconclusive", ClaimVerdict::inconclusive},
                                                          {"not_comparable", ClaimVerdict::not_comparable},

@@ -199,7 +199,8 @@ std::string accuracies_line(const OrderRule& order, const Json& rule) {
 
 /// Returns the result of a rule that was stored as JSON: the difference or the number of seeds, and the reason.
 std::string found_line(const Json& rule) {
-  if (rule.at("verdict") == "not run") return "";
+  const std::string verdict = rule.at("verdict");
+  if (verdict == "not run") return "";
   RuleResult result;
   if (const Json reached = rule.value("reached", Json()); !reached.is_null())
     result.reached = {reached.get<std::int64_t>(), rule.at("seeds").get<std::int64_t>()};
@@ -210,7 +211,10 @@ std::string found_line(const Json& rule) {
       result.interval = {interval.at("low").get<double>(), interval.at("high").get<double>()};
   }
   const std::string reason = rule.at("reason").get<std::string>();
-  const Json p = rule.value("p_above_least", Json());
+  const Json p = rule.value(verdict == "weaker"         ? "p_below_least"
+                            : verdict == "contradicted" ? "p_below_zero"
+                                                        : "p_above_least",
+                            Json());
   return field("found",
                found_text(result) +
                    (p.is_null() ? "" : fmt::format("; p = {:.3f}, corrected for all claims", p.get<double>())) +

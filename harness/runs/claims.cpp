@@ -144,7 +144,7 @@ AllEvidence collect_evidence(const ClaimPlan& plan, const std::filesystem::path&
       const auto found = reports.find(cell->run);
       if (found == reports.end()) continue;
       evidence.emplace(evidence_key(*cell, claim.metric),
-                       find_evidence({found->first, found->second}, cell->split, claim.metric));
+                       find_evidence({found->first, found->second}, *cell, claim.metric));
     }
   }
   return evidence;

@@ -20,7 +20,7 @@ namespace posbench {
 namespace {
 
 /// Verdicts of claims that have a plot. The table has all claims.
-constexpr ClaimVerdict kPlotted[] = {ClaimVerdict::contradicted, ClaimVerdict::inconclusive,
+constexpr ClaimVerdict kPlotted[] = {ClaimVerdict::contradicted, ClaimVerdict::weaker, ClaimVerdict::inconclusive,
                                      ClaimVerdict::reproduced};
 
 /// Returns a published number as an accuracy from 0 to 1; empty if it is something else, such as a gain.
@@ -190,8 +190,8 @@ std::string make_claims_page(std::span<const Claim> claims, std::span<const Clai
                  "claimed to be higher must be above it, and of a claimed level nine in ten seeds must have it. A "
                  "gray diamond is the published value, if it is an accuracy or an error.",
                  "Rules were fixed before the runs. An order is reproduced if the difference is above a part of "
-                 "the published one, and contradicted if it is below 0, by exact permutation tests corrected by "
-                 "Holm.",
+                 "the published one, weaker if it is below that part, and contradicted if it is below 0, by exact "
+                 "permutation tests corrected by Holm.",
                  "predicted: the verdict that was expected before any run."}};
   page.sections.push_back({"Verdicts", "", {make_verdict_plot("All claims", verdict_table(claims, results))}});
   for (const ClaimVerdict verdict : kPlotted) {

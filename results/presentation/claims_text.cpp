@@ -23,6 +23,7 @@ Tone tone(ClaimVerdict verdict) {
       return Tone::bad;
     case ClaimVerdict::not_run:
       return Tone::faint;
+    case ClaimVerdict::weaker:
     case ClaimVerdict::inconclusive:
     case ClaimVerdict::not_comparable:
       break;

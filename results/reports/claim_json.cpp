@@ -28,8 +28,10 @@ std::optional<double> number_or_nothing(const Field& field, const char* key, dou
 }
 
 ClaimCell read_cell(const Field& field, const ClaimFile& file) {
-  ClaimCell cell{
-      .task = field["task"].name(), .encoding = field["encoding"].name(), .split = field["split"].name()};
+  ClaimCell cell{.task = field["task"].name(),
+                 .encoding = field["encoding"].name(),
+                 .split = field["split"].name(),
+                 .learned_from = number_or_nothing(field, "learned_from", 0, 1)};
   if (!file.tasks.contains(cell.task)) {
     const Field task = field["task"];
     task.fail("expected a name of 'tasks'");
@@ -108,6 +110,7 @@ Json write_rule(const Rule& rule, const RuleResult& result, Metric metric) {
     }
     json["p_above_least"] = six_decimals_or_null(result.p_above_least);
     json["p_below_zero"] = six_decimals_or_null(result.p_below_zero);
+    json["p_below_least"] = six_decimals_or_null(result.p_below_least);
   } else {
     const auto& level = std::get<LevelRule>(rule);
     json["cell"] = write_cell(level.cell, metric);

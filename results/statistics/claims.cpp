@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/binomial.hpp>
 #include <cmath>
@@ -77,7 +78,13 @@ Judged look_up(const Claim& claim, const Rule& rule, const AllEvidence& all) {
   return judged;
 }
 
-void judge_level(Judged& judged) {
+/// Returns the probability that so few seeds or fewer reach a level which kSolvingSeeds of all seeds reach.
+double solving_p(Count reached) {
+  const boost::math::binomial distribution(static_cast<double>(reached.total), kSolvingSeeds);
+  return cdf(distribution, static_cast<double>(reached.correct));
+}
+
+void judge_level(Judged& judged, double alpha) {
   const auto& rule = std::get<LevelRule>(*judged.rule);
   Count reached;
   for (const double value : judged.high->values) {
@@ -87,10 +94,13 @@ void judge_level(Judged& judged) {
   if (!judged.result.reason.empty()) return;
   if (accuracy(reached) >= kSolvingSeeds) judged.result.verdict = ClaimVerdict::reproduced;
   if (accuracy(reached) <= kFailingSeeds) judged.result.verdict = ClaimVerdict::contradicted;
-  if (judged.result.verdict == ClaimVerdict::inconclusive) {
-    judged.result.reason =
-        fmt::format("{} of {} seeds, neither nine in ten nor one in ten", reached.correct, reached.total);
-  }
+  if (judged.result.verdict != ClaimVerdict::inconclusive) return;
+  const double p = solving_p(reached);
+  if (p <= alpha) judged.result.verdict = ClaimVerdict::weaker;
+  judged.result.reason =
+      p <= alpha
+          ? fmt::format("{} of {} seeds, fewer than nine in ten", reached.correct, reached.total)
+          : fmt::format("{} of {} seeds, neither nine in ten nor one in ten", reached.correct, reached.total);
 }
 
 void measure_order(Judged& judged) {
@@ -100,6 +110,7 @@ void measure_order(Judged& judged) {
   judged.result.interval = shift_interval(judged.low->values, judged.high->values);
   judged.result.p_above_least = shift_p(judged.low->values, judged.high->values, rule.least);
   judged.result.p_below_zero = shift_p(judged.high->values, judged.low->values, 0);
+  judged.result.p_below_least = shift_p(judged.high->values, judged.low->values, -rule.least);
 }
 
 /// Returns the smallest number of seeds of each encoding with which a t-test of this effect has a power of 0.8 at
@@ -116,46 +127,57 @@ std::optional<int> seeds_needed(double effect, double deviation, double level) {
   return std::nullopt;
 }
 
-void explain_open(Judged& judged, double level) {
+/// Returns true if the lower accuracy leaves no room for the difference that the rule needs.
+bool is_too_good(const Judged& judged) {
+  const double least = std::get<OrderRule>(*judged.rule).least;
+  return metric_info(judged.metric).is_accuracy && mean(judged.low->values) > 1 - least;
+}
+
+/// Explains an order rule that is weaker or inconclusive. `level` is that of a single test.
+void explain_order(Judged& judged, double level) {
   const auto& rule = std::get<OrderRule>(*judged.rule);
   RuleResult& result = judged.result;
-  if (*result.difference >= 0 && *result.difference <= rule.least) {
-    if (metric_info(judged.metric).is_accuracy && mean(judged.low->values) > 1 - rule.least) {
-      result.reason = fmt::format("{} is too good for a difference of {:.3f}; only a harder test would decide",
-                                  rule.low.encoding, rule.least);
-      return;
-    }
-    result.reason =
-        result.interval->high < rule.least
-            ? fmt::format("smaller than the rule needs, which is {:.3f}; more seeds would not decide", rule.least)
-            : fmt::format("close to {:.3f}, which the rule needs; many more seeds may decide", rule.least);
+  if (result.verdict == ClaimVerdict::weaker) {
+    result.reason = fmt::format("the difference is below {:.3f}, which the rule needs", rule.least);
     return;
   }
-  const double effect = *result.difference < 0 ? -*result.difference : *result.difference - rule.least;
+  if (is_too_good(judged)) {
+    result.reason = fmt::format("{} is too good for a difference of {:.3f}; only a harder test would decide",
+                                rule.low.encoding, rule.least);
+    return;
+  }
+  const double effect = std::abs(*result.difference - rule.least);
   const double high = standard_deviation(judged.high->values), low = standard_deviation(judged.low->values);
   result.seeds_needed = seeds_needed(effect, std::sqrt((high * high + low * low) / 2), level);
   result.reason = result.seeds_needed ? fmt::format("about {} seeds would decide", *result.seeds_needed)
-                                      : "by extrapolation, even 100 seeds would not decide";
+                                      : fmt::format(
+                                            "close to {:.3f}, which the rule needs; even 100 seeds would "
+                                            "not decide, by extrapolation",
+                                            rule.least);
 }
 
-/// Corrects both p-values of all order rules of `family` by Holm's method. A rule that was not tested counts with
-/// p-values of 1, so training another claim never undoes a verdict.
+/// Corrects the p-values of all order rules of `family` by Holm's method: those of `reproduced` and `contradicted`
+/// together, those of `weaker` by themselves. A rule that was not tested counts with p-values of 1, so training another
+/// claim never undoes a verdict.
 void judge_orders(std::vector<Judged*>& family, double alpha) {
-  std::vector<double> p;
+  std::vector<double> p, p_weaker;
   for (const Judged* judged : family) {
     p.push_back(judged->result.p_above_least.value_or(1));
     p.push_back(judged->result.p_below_zero.value_or(1));
+    p_weaker.push_back(judged->result.p_below_least.value_or(1));
   }
-  const std::vector<double> corrected = holm_correction(p);
+  const std::vector<double> corrected = holm_correction(p), corrected_weaker = holm_correction(p_weaker);
   for (size_t i = 0; i < family.size(); ++i) {
     RuleResult& result = family[i]->result;
     if (!result.p_above_least) continue;
     result.p_above_least = corrected[2 * i];
     result.p_below_zero = corrected[2 * i + 1];
+    result.p_below_least = corrected_weaker[i];
+    if (*result.p_below_least <= alpha && !is_too_good(*family[i])) result.verdict = ClaimVerdict::weaker;
     if (*result.p_above_least <= alpha) result.verdict = ClaimVerdict::reproduced;
     if (*result.p_below_zero <= alpha) result.verdict = ClaimVerdict::contradicted;
-    if (result.verdict == ClaimVerdict::inconclusive)
-      explain_open(*family[i], alpha / static_cast<double>(p.size()));
+    if (result.verdict == ClaimVerdict::weaker || result.verdict == ClaimVerdict::inconclusive)
+      explain_order(*family[i], alpha / static_cast<double>(p.size()));
   }
 }
 
@@ -173,6 +195,9 @@ ClaimResult combine(const Claim& claim, std::span<const Judged> rules) {
     result.verdict = ClaimVerdict::contradicted;
   } else if (any(ClaimVerdict::not_run) != result.rules.end()) {
     result.verdict = ClaimVerdict::not_run;
+  } else if (const auto weaker = any(ClaimVerdict::weaker); weaker != result.rules.end()) {
+    result.verdict = ClaimVerdict::weaker;
+    result.reason = weaker->reason;
   } else if (const auto open = any(ClaimVerdict::inconclusive); open != result.rules.end()) {
     result.verdict = ClaimVerdict::inconclusive;
     result.reason = open->reason;
@@ -189,17 +214,18 @@ std::vector<ClaimCell*> cells_of(Rule& rule) { return list_cells<ClaimCell>(rule
 std::vector<const ClaimCell*> cells_of(const Rule& rule) { return list_cells<const ClaimCell>(rule); }
 
 std::string evidence_key(const ClaimCell& cell, Metric metric) {
-  return fmt::format("{} {} {}", cell.run, cell.split, to_string(metric));
+  return fmt::format("{} {} {}", cell.run, cell.split, to_string(metric)) +
+         (cell.learned_from ? fmt::format(" learned from {}", *cell.learned_from) : "");
 }
 
-Evidence find_evidence(const NamedReport& named, const std::string& split, Metric metric) {
+Evidence find_evidence(const NamedReport& named, const ClaimCell& cell, Metric metric) {
   const Report& report = named.report;
   if (report.tasks.size() != 1 || report.experiments.empty()) {
     throw InputError(fmt::format("{}: expected a report of one task", named.name));
   }
   const TaskBaseline& task = report.tasks.front();
-  const std::vector<std::string> splits = select_splits(task, split);
-  if (splits.empty()) throw InputError(fmt::format("{}: no split '{}'", named.name, split));
+  const std::vector<std::string> splits = select_splits(task, cell.split);
+  if (splits.empty()) throw InputError(fmt::format("{}: no split '{}'", named.name, cell.split));
   Evidence evidence;
   std::vector<const ExperimentResult*> experiments;
   for (const ExperimentResult& experiment : report.experiments) {
@@ -211,6 +237,11 @@ Evidence find_evidence(const NamedReport& named, const std::string& split, Metri
     experiments.push_back(&experiment);
   }
   evidence.learned = find_learned(report, task, experiments);
+  if (!cell.learned_from) return evidence;
+  const std::vector<std::string> in_distribution = select_splits(task, "in_distribution");
+  evidence.learned.seeds.correct = std::ranges::count_if(experiments, [&](const ExperimentResult* experiment) {
+    return mean_accuracy(*experiment, in_distribution, metric) >= *cell.learned_from;
+  });
   return evidence;
 }
 
@@ -221,7 +252,8 @@ std::string to_string(ClaimKind kind) {
 }
 
 std::string to_string(ClaimVerdict verdict) {
-  constexpr const char* kNames[] = {"reproduced", "contradicted", "inconclusive", "not comparable", "not run"};
+  constexpr const char* kNames[] = {"reproduced",   "weaker",         "contradicted",
+                                    "inconclusive", "not comparable", "not run"};
   return kNames[static_cast<size_t>(verdict)];
 }
 
@@ -233,7 +265,7 @@ std::vector<ClaimResult> judge_claims(std::span<const Claim> claims, const AllEv
       Judged& one = rules.emplace_back(look_up(claim, rule, all));
       if (one.result.verdict == ClaimVerdict::not_run) continue;
       if (std::holds_alternative<LevelRule>(rule)) {
-        judge_level(one);
+        judge_level(one, alpha);
       } else {
         measure_order(one);
       }

@@ -1,15 +1,17 @@
 // Judges claims of the literature by rules that were fixed before any run.
 //
 // A claim is a sentence with rules, all of which must hold. An order rule states that one accuracy is above another:
-// it is reproduced if the difference of the means over seeds is above `least`, and contradicted if the difference is
-// below 0, both by exact permutation tests of shifted seeds. Holm's correction counts all order rules of the comparable
-// claims that are judged together, trained or not, so training another claim never undoes a verdict. A level rule
-// states a bound of an accuracy: it is reproduced if at least nine in ten seeds reach it, and contradicted if at most
-// one in ten does. An encoding that has not learned its task decides no rule out of distribution
-// (results/statistics/learned.h).
+// it is reproduced if the difference of the means over seeds is above `least`, contradicted if it is below 0, and
+// weaker if it is below `least`, all by exact permutation tests of shifted seeds. Holm's correction counts all order
+// rules of the comparable claims that are judged together, trained or not, so training another claim never undoes a
+// verdict. It corrects the tests for `weaker` by themselves. A level rule states a bound of an accuracy: it is
+// reproduced if at least nine in ten seeds reach it, contradicted if at most one in ten does, and weaker if a binomial
+// test refutes that nine in ten do. An encoding that has not learned its task decides no rule out of distribution
+// (results/statistics/learned.h); ClaimCell::learned_from is for sources whose own models learned it in part.
 //
 // The first that applies decides a claim: not comparable, if its setup differs too much from the source;
-// contradicted, if a rule is; not run, if a rule has no results; inconclusive, if a rule is; otherwise reproduced.
+// contradicted, if a rule is; not run, if a rule has no results; weaker, if a rule is; inconclusive, if a rule is;
+// otherwise reproduced.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -32,7 +34,10 @@ constexpr size_t kClaimSeeds = 5;
 struct ClaimCell {
   std::string task, encoding;  // as named in the claim: the task by a key of ClaimFile::tasks
   std::string split;           // its name; in_distribution and out_of_distribution are means over all of that kind
-  std::string run;             // the run that trains it; empty until the size of the models is chosen
+  std::string run = {};        // the run that trains it; empty until the size of the models is chosen
+  /// The accuracy in distribution, in the metric of the claim, from which a seed has learned the task. It is set only
+  /// if the source's own model stays below the usual kLearned.
+  std::optional<double> learned_from = {};
 };
 
 struct OrderRule {
@@ -95,23 +100,30 @@ struct Evidence {
 using AllEvidence = std::map<std::string, Evidence>;
 std::string evidence_key(const ClaimCell&, Metric);
 
-/// Returns the evidence in a report of one task and one encoding, on a split or a kind of splits. Throws
-/// InputError if the report has several tasks or encodings, or no such split.
-Evidence find_evidence(const NamedReport&, const std::string& split, Metric);
+/// Returns the evidence for a cell in the report of its run. Throws InputError if the report has several tasks or
+/// encodings, or no such split.
+Evidence find_evidence(const NamedReport&, const ClaimCell&, Metric);
 
-enum class ClaimVerdict { reproduced, contradicted, inconclusive, not_comparable, not_run };
-constexpr ClaimVerdict kClaimVerdicts[] = {ClaimVerdict::reproduced, ClaimVerdict::contradicted,
-                                           ClaimVerdict::inconclusive, ClaimVerdict::not_comparable,
-                                           ClaimVerdict::not_run};
+enum class ClaimVerdict {
+  reproduced,
+  weaker,  // the effect is smaller than the claim states; it may be 0
+  contradicted,
+  inconclusive,
+  not_comparable,
+  not_run
+};
+constexpr ClaimVerdict kClaimVerdicts[] = {ClaimVerdict::reproduced,     ClaimVerdict::weaker,
+                                           ClaimVerdict::contradicted,   ClaimVerdict::inconclusive,
+                                           ClaimVerdict::not_comparable, ClaimVerdict::not_run};
 std::string to_string(ClaimVerdict);  // "not comparable"
 
 struct RuleResult {
   ClaimVerdict verdict = ClaimVerdict::not_run;
-  std::string reason;  // why it is inconclusive
+  std::string reason;  // why it is weaker or inconclusive
   // For an order rule:
   std::optional<double> difference;
-  std::optional<Interval> interval;                   // 95 %, by permutation; not corrected
-  std::optional<double> p_above_least, p_below_zero;  // one-sided, corrected
+  std::optional<Interval> interval;                                  // 95 %, by permutation; not corrected
+  std::optional<double> p_above_least, p_below_zero, p_below_least;  // one-sided, corrected
   // For a level rule:
   std::optional<Count> reached;  // seeds
   /// The number of seeds of each encoding that would decide with probability 0.8, if the true difference is the
@@ -125,8 +137,8 @@ struct ClaimResult {
   std::vector<RuleResult> rules;  // in the order of the claim
 };
 
-/// Returns the result of each claim, in order. `alpha` is the probability that any of the order rules is decided
-/// wrongly.
+/// Returns the result of each claim, in order. `alpha` is the probability that any order rule is wrongly found
+/// reproduced or contradicted, the probability that any is wrongly found weaker, and the level of the binomial test.
 std::vector<ClaimResult> judge_claims(std::span<const Claim>, const AllEvidence&, double alpha = 0.05);
 
 }  // namespace posbench
