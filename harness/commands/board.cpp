@@ -298,7 +298,8 @@ void add_board(CLI::App& app, Invocation&) {
                          "Rank all encodings on each task in tiers with their costs, and yours among them")
           ->group(kResults);
   add_reports(*command, request->reports);
-  add_list_option(*command, "-t,--tasks", request->tasks, "comma-separated tasks: names, specs and globs")
+  add_list_option(*command, "-t,--tasks", request->tasks,
+                  "comma-separated tasks: names, specs, globs and aspects (aspect:recall)")
       ->default_str("all of the board");
   add_list_option(*command, "-e,--encodings", request->encodings, "comma-separated encodings in the same form")
       ->default_str("all of the board");

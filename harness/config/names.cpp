@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "encodings/aliases.h"
 #include "encodings/registry.h"
 #include "tasks/registry.h"
@@ -26,7 +28,34 @@ bool same_but_for_case(const std::string& a, const std::string& b) {
 
 Spec named_encoding(Spec spec);
 
-bool is_pattern(const std::string& item) { return item == "all" || item.find_first_of("*?[") < item.find(':'); }
+const std::string kAspect = "aspect:";
+
+bool is_pattern(const std::string& item) {
+  return item == "all" || item.starts_with(kAspect) || item.find_first_of("*?[") < item.find(':');
+}
+
+/// Returns true if "aspect:recall" or "aspect:state_tracking" names an ability that a task tests.
+bool tests_aspect(const std::string& item, const std::string& task) {
+  if (!item.starts_with(kAspect) || !tasks().contains(task)) return false;
+  std::string name = item.substr(kAspect.size());
+  std::ranges::replace(name, '_', ' ');
+  return std::ranges::any_of(tasks().find(task).info.aspects,
+                             [&](Aspect aspect) { return same_but_for_case(to_string(aspect), name); });
+}
+
+/// Throws InputError unless a task tests the aspect.
+void refuse_unknown_aspect(const std::string& item) {
+  const std::vector<std::string> names = tasks().names();
+  if (std::ranges::any_of(names, [&](const std::string& task) { return tests_aspect(item, task); })) return;
+  std::set<std::string> known;
+  for (const std::string& task : names) {
+    for (const Aspect aspect : tasks().find(task).info.aspects) known.insert(to_string(aspect));
+  }
+  const std::string name = item.substr(kAspect.size());
+  throw InputError(fmt::format("unknown aspect '{}'{} (aspects: {})", name,
+                               did_you_mean(name, std::vector<std::string>(known.begin(), known.end())),
+                               fmt::join(known, ", ")));
+}
 
 template <class Entry>
 std::string registered(const Registry<Entry>& registry, const std::string& text) {
@@ -68,7 +97,10 @@ std::vector<std::string> selected_by(const std::string& item, const std::string&
   const bool of_tasks = kind == "task";
   if (!is_pattern(item)) return {of_tasks ? read_task(item).text() : read_encoding(item).text()};
   const std::vector<std::string> names = of_tasks ? tasks().names() : encodings().names();
-  std::vector<std::string> matches = item == "all" ? names : matching(item, names);
+  if (of_tasks && item.starts_with(kAspect)) refuse_unknown_aspect(item);
+  std::vector<std::string> matches;
+  std::ranges::copy_if(names, std::back_inserter(matches),
+                       [&](const std::string& name) { return selects(item, name); });
   if (matches.empty()) {
     throw InputError(fmt::format("'{0}' matches no {1} ('posbench list {1}s' shows all)", item, kind));
   }
@@ -120,7 +152,7 @@ std::vector<std::string> matching(const std::string& pattern, const std::vector<
 }
 
 bool selects(const std::string& item, const std::string& spec) {
-  return item == "all" || !matching(item, {spec, spec_name(spec)}).empty();
+  return item == "all" || tests_aspect(item, spec_name(spec)) || !matching(item, {spec, spec_name(spec)}).empty();
 }
 
 std::vector<std::string> select(const std::string& list, const std::string& kind) {

@@ -25,7 +25,8 @@ std::string named_extensions(const std::string& list);
 /// Returns the names that match a pattern of the shell, regardless of case.
 std::vector<std::string> matching(const std::string& pattern, const std::vector<std::string>& names);
 
-/// Returns whether an item of a list selects a spec: "all", the spec, its name without options, or a pattern.
+/// Returns whether an item of a list selects a spec: "all", the spec, its name without options, a pattern, or for tasks
+/// an ability that they test, as in "aspect:recall".
 bool selects(const std::string& item, const std::string& spec);
 
 /// Returns the specs that a comma-separated list of specs and patterns selects among the registered names, as in

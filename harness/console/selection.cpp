@@ -57,8 +57,10 @@ Names select_names(const std::optional<std::string>& list, const std::string& ki
 }  // namespace
 
 void add_selection(CLI::App& command, Selection& selection) {
-  add_list_option(command, "-t,--tasks", selection.tasks,
-                  "comma-separated tasks of the reports: names, specs and globs; a leading - excludes")
+  add_list_option(
+      command, "-t,--tasks", selection.tasks,
+      "comma-separated tasks of the reports: names, specs, globs and aspects (aspect:recall); a leading - "
+      "excludes")
       ->default_str("all");
   add_list_option(command, "-e,--encodings", selection.encodings, "comma-separated encodings in the same form")
       ->default_str("all");

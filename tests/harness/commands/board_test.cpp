@@ -252,6 +252,13 @@ TEST_CASE("a list that selects everything twice selects everything") {
   CHECK(twice.out == posbench_command(directory, board + "all").out);
 }
 
+TEST_CASE("the board selects the tasks that test an aspect") {
+  const TemporaryDirectory directory;
+  const std::string csv = posbench_command(directory, "board -e rope -t aspect:recall --format csv").out;
+  CHECK(csv.find("\nmqar,") != std::string::npos);
+  CHECK(csv.find("\nparity_check,") == std::string::npos);
+}
+
 TEST_CASE("the number of steps follows from the costs of encodings") {
   const MatchedCompute match{"none", {{"none", 1}, {"slow", 3}, {"slower", 1e6}, {"fast", 0.5}}};
   CHECK(matched_steps(match, 1000, "none") == 1000);

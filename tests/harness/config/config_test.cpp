@@ -12,6 +12,7 @@
 #include "harness/config/names.h"
 #include "harness/runs/suite.h"
 #include "harness/training/task_setup.h"
+#include "tasks/registry.h"
 #include "tests/catch.h"
 #include "tests/temporary.h"
 
@@ -190,6 +191,15 @@ TEST_CASE("names, globs and exclusions select specs in the order given, each onc
         Names{"cope:positions=16,gates=values", "none"});
   CHECK(select("cope:gates=keys", "encoding") == Names{"cope"});  // the default
   CHECK(select("parity_*,even_pairs", "task") == Names{"parity_check", "even_pairs"});
+  const Names recall = select("aspect:Recall", "task"), others = select("all,-aspect:recall", "task");
+  CHECK(recall.size() + others.size() == tasks().names().size());
+  CHECK(std::ranges::count(recall, "mqar") == 1);
+  CHECK(std::ranges::count(others, "parity_check") == 1);
+  CHECK(select("aspect:state_tracking", "task") == select("aspect:state tracking", "task"));
+  CHECK(named_specs("aspect:recall,needle", "task") == Names{"needle"});
+  CHECK_THROWS_WITH(select("aspect:recal", "task"),
+                    ContainsSubstring("unknown aspect 'recal'; did you mean 'recall'? (aspects: "));
+  CHECK_THROWS_AS(select("aspect:recall", "encoding"), InputError);
   const Names all = select("all", "encoding"), most = select("all,-rope*", "encoding");
   CHECK(most.size() < all.size());
   CHECK(std::count(most.begin(), most.end(), "rope") == 0);
