@@ -22,6 +22,7 @@
 #include "harness/runs/page_options.h"
 #include "results/json/json.h"
 #include "results/presentation/board_text.h"
+#include "results/presentation/claims_text.h"
 #include "results/presentation/encoding_card.h"
 #include "results/statistics/claims.h"
 
@@ -40,16 +41,14 @@ bool is_about(const Claim& claim, const std::string& encoding) {
                              [&](const Rule& rule) { return std::ranges::any_of(cells_of(rule), matches); });
 }
 
-/// Returns the claims about an encoding, with the verdicts of the reduced size.
+/// Returns the claims about an encoding, with their verdicts.
 std::vector<CardClaim> find_claims(const std::string& encoding) {
-  const std::map<std::string, std::string> verdicts = stored_verdicts("reduced");
+  const std::map<std::string, std::string> verdicts = stored_verdicts("reduced"), full = stored_verdicts("full");
   std::vector<CardClaim> claims;
   for (const ClaimFile& file : claim_files()) {
     if (!is_about(file.claim, encoding)) continue;
-    const auto verdict = verdicts.find(file.claim.name);
-    claims.push_back({file.claim.name,
-                      verdict == verdicts.end() ? to_string(ClaimVerdict::not_run) : verdict->second,
-                      file.claim.statement});
+    claims.push_back(
+        {file.claim.name, verdict_of(file.claim, verdicts), verdict_of(file.claim, full), file.claim.statement});
   }
   return claims;
 }

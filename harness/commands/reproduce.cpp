@@ -66,7 +66,7 @@ void print_claims(ClaimPlan plan, const ReproduceRequest& request, bool color) {
     std::erase_if(plan.claims,
                   [&](const Claim& claim) { return verdict_of(claim, verdicts) != to_string(*request.verdict); });
   }
-  const Table table = claim_list(plan.claims, verdicts);
+  const Table table = claim_list(plan.claims, verdicts, stored_reasons(to_string(request.size)));
   if (request.format == Format::json) {
     fmt::print("{}", to_indented_json(to_json(table)));
     return;

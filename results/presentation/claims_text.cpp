@@ -105,11 +105,15 @@ std::string listed_verdicts(std::span<const Claim> claims, const std::map<std::s
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-Table claim_list(std::span<const Claim> claims, const std::map<std::string, std::string>& verdicts) {
-  Table table{{{"claim"}, {"family"}, {"verdict"}, {"predicted"}, {"kind"}, {"statement"}}, {}};
+Table claim_list(std::span<const Claim> claims, const std::map<std::string, std::string>& verdicts,
+                 const std::map<std::string, std::string>& reasons) {
+  Table table{
+      {{"claim"}, {"family"}, {"verdict"}, {"predicted"}, {"kind"}, {"statement"}, {"reason of the verdict"}}, {}};
   for (const Claim& claim : claims) {
+    const auto reason = reasons.find(claim.name);
     table.rows.push_back({claim.name, claim.family, verdict_of(claim, verdicts), claim.expected,
-                          to_string(claim.kind), claim.statement});
+                          to_string(claim.kind), claim.statement,
+                          reason == reasons.end() || reason->second.empty() ? "-" : reason->second});
   }
   return table;
 }

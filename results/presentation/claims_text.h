@@ -26,9 +26,11 @@ std::string verdict_of(const Claim&, const std::map<std::string, std::string>& v
 /// Returns "48 reproduced, 13 contradicted, 61 inconclusive", given the stored verdicts by claim.
 std::string listed_verdicts(std::span<const Claim>, const std::map<std::string, std::string>& verdicts);
 
-/// Returns a row for each claim: name, family, verdict, the verdict that was predicted before any run, kind and
-/// statement. `verdicts` has those of the stored runs by the names of the claims; others are "not run".
-Table claim_list(std::span<const Claim>, const std::map<std::string, std::string>& verdicts);
+/// Returns a row for each claim: name, family, verdict, the verdict that was predicted before any run, kind, statement
+/// and the reason of the verdict. `verdicts` and `reasons` are those of the stored runs by the names of the claims; other
+/// claims are "not run".
+Table claim_list(std::span<const Claim>, const std::map<std::string, std::string>& verdicts,
+                 const std::map<std::string, std::string>& reasons);
 
 /// Returns a row for each rule of each claim: verdict, claim, comparison, published and found difference.
 Table claim_table(std::span<const Claim>, std::span<const ClaimResult>);

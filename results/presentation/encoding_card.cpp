@@ -35,7 +35,7 @@ constexpr const char* kAboutTasks =
     "splits may be longer or change other options. Tier 1 has the best encodings of a task, which "
     "its seeds cannot tell apart. Cost: core time of a training step at the size of the profile quick; plain attention is "
     "1.";
-constexpr const char* kAboutClaims = "Claims about it, with the verdicts of the stored runs:";
+constexpr const char* kAboutClaims = "Claims about it, with the verdicts of the stored runs at both sizes:";
 
 std::string about_tasks() { return fmt::format("{} {}", kAboutTasks, kAboutInterquartileMean); }
 
@@ -75,8 +75,9 @@ std::optional<Summary> summarize_lengths(const Report& report, const std::string
 }
 
 Table claims_table(const std::vector<CardClaim>& claims) {
-  Table table{{{"claim"}, {"verdict"}, {"statement"}}, {}};
-  for (const CardClaim& claim : claims) table.rows.push_back({claim.name, claim.verdict, claim.statement});
+  Table table{{{"claim"}, {"verdict"}, {"at full size"}, {"statement"}}, {}};
+  for (const CardClaim& claim : claims)
+    table.rows.push_back({claim.name, claim.verdict, claim.at_full_size, claim.statement});
   return table;
 }
 
@@ -294,7 +295,10 @@ Json to_json(const EncodingCard& card, const BoardTexts& texts) {
   json["board"] = to_json(card.board, texts, {});
   json["equal"] = card.equal;
   json["claims"] = write_list(card.claims, [](const CardClaim& claim) {
-    return Json{{"claim", claim.name}, {"verdict", claim.verdict}, {"statement", claim.statement}};
+    return Json{{"claim", claim.name},
+                {"verdict", claim.verdict},
+                {"at_full_size", claim.at_full_size},
+                {"statement", claim.statement}};
   });
   return json;
 }

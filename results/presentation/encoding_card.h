@@ -23,7 +23,7 @@ struct EncodingDescription {
 };
 
 struct CardClaim {
-  std::string name, verdict, statement;
+  std::string name, verdict, at_full_size, statement;
 };
 
 struct EncodingCard {
