@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <system_error>
 
 #include "base/error.h"
 #include "harness/commands/command_line.h"
+#include "harness/config/user_files.h"
 #include "harness/console/message.h"
 #include "harness/console/standard_streams.h"
 #include "model/kernels.h"
@@ -50,6 +53,9 @@ int run_catching(int argc, char** argv) {
   } catch (const FileError& error) {
     if (std::ferror(stdout) == 0) write_error(error.what());  // flush_output() reports a failed standard output
     return 1;
+  } catch (const std::filesystem::filesystem_error& error) {
+    write_error(text_of(error));
+    return error.code().value() == ENAMETOOLONG ? 2 : 1;
   } catch (const std::system_error& error) {  // fmt throws it if standard output fails
     if (std::ferror(stdout) == 0) write_error(error.what());
     return 1;

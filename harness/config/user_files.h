@@ -2,11 +2,17 @@
 #pragma once
 #include <cerrno>
 #include <filesystem>
+#include <string>
 #include <system_error>
 
 #include "base/error.h"
 
 namespace posbench {
+
+/// Returns "PATH: File name too long".
+inline std::string text_of(const std::filesystem::filesystem_error& error) {
+  return error.path1().string() + ": " + error.code().message();
+}
 
 /// Returns f(), which reads files that the user named. A file that is missing, not readable or invalid becomes an
 /// InputError; a failure of the disk or of the machine stays a FileError.
@@ -24,8 +30,8 @@ auto read_user_files(F f) {
     if (is_machine_error(error.error())) throw;
     throw InputError(error.what());
   } catch (const std::filesystem::filesystem_error& error) {
-    if (is_machine_error(error.code().value())) throw FileError(error.what(), error.code().value());
-    throw InputError(error.what());
+    if (is_machine_error(error.code().value())) throw FileError(text_of(error), error.code().value());
+    throw InputError(text_of(error));
   }
 }
 

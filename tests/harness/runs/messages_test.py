@@ -36,6 +36,16 @@ class Messages(Case):
             with self.subTest(arguments=[argument[:60] for argument in arguments]):
                 self.posbench(*arguments, code=2)
 
+    def test_a_path_that_is_too_long_is_named_with_the_reason(self):
+        long = "x" * 300
+        tiny = ["run", "-t", "parity_check", "-e", "none", "--profile", "smoke"]
+        for arguments in (["report", long], ["merge", long, "-o", "x"], [*tiny, "-o", long]):
+            with self.subTest(arguments=[argument[:9] for argument in arguments]):
+                error = self.posbench(*arguments, code=2).stderr
+                self.assertIn(b"xxx", error)
+                self.assertIn(b": File name too long", error)
+                self.assertNotIn(b"filesystem error", error)
+
     def test_resume_without_a_run_starts_none(self):
         for arguments, message in (
             (["run", "--resume"], b"--resume needs -o DIR, the directory of the run to continue"),
