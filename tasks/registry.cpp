@@ -36,6 +36,28 @@ std::string to_string(Aspect aspect) {
   return "";
 }
 
+std::string meaning(Aspect aspect) {
+  switch (aspect) {
+    case Aspect::recall:
+      return "find what was read before by a key, by its context or by what it is";
+    case Aspect::counting:
+      return "count tokens, or compare their numbers";
+    case Aspect::copying:
+      return "answer tokens of the input again: all or some of them, forward or backward";
+    case Aspect::order:
+      return "use the order of tokens or their distance";
+    case Aspect::state_tracking:
+      return "follow a state that each token may change";
+    case Aspect::arithmetic:
+      return "compute with numbers";
+    case Aspect::hierarchy:
+      return "follow nested structures, such as brackets and clauses";
+    case Aspect::aggregation:
+      return "combine all tokens into one answer, whatever their order";
+  }
+  return "";
+}
+
 std::string to_string(Learnability learnability) {
   switch (learnability) {
     case Learnability::learnable:

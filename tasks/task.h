@@ -76,7 +76,10 @@ struct Shortcuts {
 
 /// The abilities that tasks test. An encoding gets a score for each.
 enum class Aspect { recall, counting, copying, order, state_tracking, arithmetic, hierarchy, aggregation };
+constexpr Aspect kAspects[] = {Aspect::recall,         Aspect::counting,   Aspect::copying,   Aspect::order,
+                               Aspect::state_tracking, Aspect::arithmetic, Aspect::hierarchy, Aspect::aggregation};
 std::string to_string(Aspect);  // "state tracking"
+std::string meaning(Aspect);    // "follow a state that each token may change"
 
 /// States whether models can learn a task with its default options. `control` and `open` are marks: summaries of
 /// the board over tasks do not count a marked task. Other options can make a task easier or harder, so a spec (a

@@ -92,7 +92,7 @@ void print_card(const CardRequest& request) {
   if (request.reports.paths.empty()) describe(request.name, {});  // refuses a name before anything is read
   const BoardReport all = read_board(request.reports);
   const EncodingDescription about = describe(request.name, all);
-  const EncodingCard card = make_card(about, all, tasks_by_aspect(all.report), find_claims(about.name));
+  const EncodingCard card = make_card(about, all, tasks_by_aspect(all), find_claims(about.name));
   if (chosen == Format::json) {
     const BoardTexts texts{.about = {}, .family = family_of, .style = {}, .cost_source = board_costs().source};
     return write_output(request.output, to_indented_json(to_json(card, texts)));

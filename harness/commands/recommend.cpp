@@ -35,7 +35,8 @@ std::vector<AspectTasks> choose_aspects(const std::string& list, const std::vect
   std::vector<std::string> names;
   for (const AspectTasks& aspect : known) names.push_back(aspect.aspect);
   std::vector<AspectTasks> chosen;
-  for (std::string name : split_list(list, ',')) {
+  for (const std::string& given : split_list(list, ',')) {
+    std::string name = lower_case(given);
     std::ranges::replace(name, '_', ' ');
     const auto found = std::ranges::find(known, name, &AspectTasks::aspect);
     if (found == known.end()) {
@@ -68,7 +69,7 @@ int print_recommendations(const RecommendRequest& request) {
     throw InputError("recommend writes no page; use -o with .md, .csv, .json, .tex or .txt");
   const BoardReport all = read_board(request.reports);
   Need need = request.need;
-  need.aspects = choose_aspects(request.aspects, tasks_by_aspect(all.report));
+  need.aspects = choose_aspects(request.aspects, tasks_by_aspect(all));
   const Recommendations found = recommend(all, need);
   if (found.encodings.empty() || !found.encodings.front().keeps_length) {
     write_error(no_recommendation_text(found, need));

@@ -66,6 +66,10 @@ void print_claims(ClaimPlan plan, const ReproduceRequest& request, bool color) {
     std::erase_if(plan.claims,
                   [&](const Claim& claim) { return verdict_of(claim, verdicts) != to_string(*request.verdict); });
   }
+  if (plan.claims.empty()) {
+    fmt::print("none of these claims is {}\n", to_string(*request.verdict));
+    return;
+  }
   const Table table = claim_list(plan.claims, verdicts, stored_reasons(to_string(request.size)));
   if (request.format == Format::json) {
     fmt::print("{}", to_indented_json(to_json(table)));
@@ -74,7 +78,9 @@ void print_claims(ClaimPlan plan, const ReproduceRequest& request, bool color) {
   fmt::print("{}", table_text(table, request.format, {console_width(), color}));
   if (request.format == Format::console) {
     fmt::print(
-        "\nverdict: by the stored runs of this size\npredicted: the verdict that was expected before any run\n{}\n{}\n",
+        "\nverdict: by the stored runs of this size; weaker: the difference is certainly below the one that the rule\n"
+        "  needs, or too few seeds reach the level ('posbench show CLAIM' has the rule)\n"
+        "predicted: the verdict that was expected before any run\n{}\n{}\n",
         wrapped_lines("verdicts: " + listed_verdicts(plan.claims, verdicts), 0, list_width()),
         wrapped_lines("kinds: " + claim_kinds(plan.claims), 0, list_width()));
   }
@@ -165,7 +171,9 @@ int reproduce(const ReproduceRequest& request) {
                                    directory.string()));
     }
   }
-  const std::vector<ClaimResult> results = judge_claims(plan.claims, evidence, kAlpha);
+  const size_t rules = request.finished ? 0 : count_order_rules(plan_claims({}, request.size).claims);
+  const size_t others = rules - std::min(rules, count_order_rules(plan.claims));
+  const std::vector<ClaimResult> results = judge_claims(plan.claims, evidence, kAlpha, others);
   const std::string json =
       to_indented_json(posbench::to_json(plan.claims, results, evidence, request.size, kAlpha));
   if (!request.judge_only) write_file(directory / "claims.json", json);

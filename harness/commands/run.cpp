@@ -177,8 +177,8 @@ void add_selection(CLI::App& command, Request& request) {
   add_list_option(
       command, "-t,--tasks", request.config.tasks,
       "comma-separated tasks: names, specs and globs, in any case; 'all' for all; aspect:NAME for those that test "
-      "recall, counting, copying, order, state_tracking, arithmetic, hierarchy or aggregation; a leading - "
-      "excludes; may be repeated")
+      "recall, counting, copying, order, state_tracking, arithmetic, hierarchy or aggregation, without those marked "
+      "control or open; a leading - excludes; may be repeated")
       ->default_str("those of the profile");
   add_list_option(command, "-e,--encodings", request.config.encodings,
                   "comma-separated encodings in the same form, as in -e 'all,-dape*'")
@@ -291,7 +291,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       {{"posbench run", "the profile quick: 7 encodings on 7 tasks"},
        {"posbench run -e cope,rope -t flip_flop -s 3 -o out", "two encodings on one task, three seeds"},
        {"posbench run -e 'rope*,cope:positions=16' -t all --dry-run", "globs, options, estimated time"},
-       {"posbench run -e rope,cope -t aspect:recall,-mqmtar --dry-run", "the tasks that test recall, without one"},
+       {"posbench run -e rope,cope -t aspect:recall --dry-run", "the tasks that test recall"},
        {"posbench run -e cope --set training.steps=2e3", "another number of steps"},
        {"posbench run --learning-rates 3e-4,1e-3,3e-3", "each experiment at the best of three in validation"},
        {"posbench run -t flip_flop -e rope,alibi --sweep task.length=16,32,64 --sweep model.width=32,64", ""},

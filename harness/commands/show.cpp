@@ -211,14 +211,19 @@ std::string found_line(const Json& rule) {
       result.interval = {interval.at("low").get<double>(), interval.at("high").get<double>()};
   }
   const std::string reason = rule.at("reason").get<std::string>();
-  const Json p = rule.value(verdict == "weaker"         ? "p_below_least"
-                            : verdict == "contradicted" ? "p_below_zero"
-                                                        : "p_above_least",
-                            Json());
-  return field("found",
-               found_text(result) +
-                   (p.is_null() ? "" : fmt::format("; p = {:.3f}, corrected for all claims", p.get<double>())) +
-                   (reason.empty() ? "" : ": " + reason));
+  std::string text = found_text(result);
+  if (reason.starts_with(text)) return field("found", reason);
+  const char* key = verdict == "weaker"         ? "p_below_least"
+                    : verdict == "contradicted" ? "p_below_zero"
+                                                : "p_above_least";
+  if (const Json p = rule.value(key, Json()); !p.is_null()) {
+    text += fmt::format(
+        "; p = {:.3f} for a difference {}, corrected for all claims", p.get<double>(),
+        verdict == "contradicted"
+            ? "below 0"
+            : fmt::format("{} {:.3f}", verdict == "weaker" ? "below" : "above", rule.at("least").get<double>()));
+  }
+  return field("found", text + (reason.empty() ? "" : ": " + reason));
 }
 
 /// Returns a claim with its rules and the verdict of the stored runs. Empty if there is none.
@@ -285,9 +290,24 @@ std::string show_encoding(const ShowRequest& request) {
   return about + layers;
 }
 
+/// Returns the meaning of an aspect, given "recall" or "aspect:recall", and its tasks. Empty if there is none.
+std::string show_aspect(const std::string& text) {
+  for (const Aspect aspect : kAspects) {
+    const std::string name = to_string(aspect);
+    std::string item = "aspect:" + name;
+    std::ranges::replace(item, ' ', '_');
+    if (lower_case(text) != item && lower_case(text) != item.substr(item.find(':') + 1)) continue;
+    return fmt::format("{} (aspect)\n\n", name) + field("meaning", meaning(aspect)) +
+           field("tasks", fmt::format("{}", fmt::join(select(item, "task"), ", "))) +
+           field("example", fmt::format("posbench run -e mine,none -t {}", item));
+  }
+  return "";
+}
+
 /// Throws InputError if nothing has this name.
 std::string show_text(const ShowRequest& request) {
   const std::string& text = request.name;
+  if (read_aspect(text)) return show_aspect(text);
   const Spec spec = Spec::parse(text);
   if (encodings().contains(encoding_name(spec.name))) return show_encoding(request);
   if (request.layers)
@@ -295,7 +315,7 @@ std::string show_text(const ShowRequest& request) {
   if (tasks().contains(task_name(spec.name)))
     return show_task(read_task(text).task.text(), tasks().find(task_name(spec.name)));
   if (profiles().contains(text)) return profiles().at(text);
-  for (const auto show : {show_split, show_setting, show_metric, show_claim, show_model}) {
+  for (const auto show : {show_split, show_setting, show_metric, show_claim, show_model, show_aspect}) {
     const std::string shown = show(text);
     if (!shown.empty()) return shown;
   }
@@ -309,12 +329,13 @@ void add_show(CLI::App& app, Invocation&) {
   CLI::App* command =
       app.add_subcommand(
              "show",
-             "Show one name: a task, an encoding with its equation, a profile, split, setting, metric, claim or "
-             "model such as llama")
+             "Show one name: a task, an encoding with its equation, a profile, split, setting, metric, claim, "
+             "aspect such as recall, or model such as llama")
           ->group(kExplore);
   command
-      ->add_option("name", request->name,
-                   "task or encoding, with or without options; or a profile, split, setting, metric or claim")
+      ->add_option(
+          "name", request->name,
+          "task or encoding, with or without options; or a profile, split, setting, metric, claim or aspect")
       ->required();
   command
       ->add_option("--layers", request->layers,

@@ -148,7 +148,7 @@ SiteContents make_site_contents(BoardReport board, const NamedReport& reference)
     contents.encodings.push_back(describe_encoding(encodings().find(name)));
   for (const std::string& name : tasks().names())
     contents.tasks.push_back(describe_task(tasks().find(name), report));
-  contents.aspects = tasks_by_aspect(report);
+  contents.aspects = tasks_by_aspect(contents.board);
   add_others(report, contents);
   add_claims(contents);
   return contents;

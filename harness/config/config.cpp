@@ -145,7 +145,7 @@ RunConfig make_config(const ConfigRequest& request) {
   }
   if (request.learning_rates) config.set_for_all("training.learning_rate", *request.learning_rates);
   if (request.extend) config.set_for_all("extend.encodings", named_extensions(*request.extend));
-  if (request.tasks) config.tasks = select(*request.tasks, "task");
+  if (request.tasks) config.tasks = select(*request.tasks, "task", config.tasks);
   if (request.encodings) config.encodings = select(*request.encodings, "encoding");
   if (request.seeds) config.seeds = parse_seeds(*request.seeds);
   if (request.match_compute)

@@ -197,7 +197,7 @@ void overlay(const Json& json, const std::string& where, RunConfig& config) {
           config.set_for_all(key + "." + name, setting(option, name));
         }
       } else if (key == "tasks") {
-        config.tasks = select(join_list(value, key), "task");
+        config.tasks = select(join_list(value, key), "task", config.tasks);
       } else if (key == "encodings") {
         config.encodings = select(join_list(value, key), "encoding");
       } else if (key == "seeds") {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
-#include <set>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,31 +30,21 @@ Spec named_encoding(Spec spec);
 
 const std::string kAspect = "aspect:";
 
+bool is_all(const std::string& item) { return same_but_for_case(item, "all"); }
+
+bool is_aspect(const std::string& item) { return same_but_for_case(item.substr(0, kAspect.size()), kAspect); }
+
 bool is_pattern(const std::string& item) {
-  return item == "all" || item.starts_with(kAspect) || item.find_first_of("*?[") < item.find(':');
+  return is_all(item) || is_aspect(item) || item.find_first_of("*?[") < item.find(':');
 }
 
-/// Returns true if "aspect:recall" or "aspect:state_tracking" names an ability that a task tests.
+/// Returns true if the item names an ability that a task tests. A marked task does not count, as in the scores of
+/// aspects.
 bool tests_aspect(const std::string& item, const std::string& task) {
-  if (!item.starts_with(kAspect) || !tasks().contains(task)) return false;
-  std::string name = item.substr(kAspect.size());
-  std::ranges::replace(name, '_', ' ');
-  return std::ranges::any_of(tasks().find(task).info.aspects,
-                             [&](Aspect aspect) { return same_but_for_case(to_string(aspect), name); });
-}
-
-/// Throws InputError unless a task tests the aspect.
-void refuse_unknown_aspect(const std::string& item) {
-  const std::vector<std::string> names = tasks().names();
-  if (std::ranges::any_of(names, [&](const std::string& task) { return tests_aspect(item, task); })) return;
-  std::set<std::string> known;
-  for (const std::string& task : names) {
-    for (const Aspect aspect : tasks().find(task).info.aspects) known.insert(to_string(aspect));
-  }
-  const std::string name = item.substr(kAspect.size());
-  throw InputError(fmt::format("unknown aspect '{}'{} (aspects: {})", name,
-                               did_you_mean(name, std::vector<std::string>(known.begin(), known.end())),
-                               fmt::join(known, ", ")));
+  const std::optional<Aspect> aspect = read_aspect(item);
+  if (!aspect || !tasks().contains(task)) return false;
+  const TaskInfo& info = tasks().find(task).info;
+  return info.learnability == Learnability::learnable && std::ranges::count(info.aspects, *aspect) > 0;
 }
 
 template <class Entry>
@@ -92,17 +82,23 @@ Spec named_encoding(Spec spec) {
   return spec;
 }
 
-/// Returns the specs that an item of a list selects, among all names of its kind.
-std::vector<std::string> selected_by(const std::string& item, const std::string& kind) {
+/// Returns the specs that an item of a list selects, among all names of its kind. An aspect selects the `preferred` spec
+/// of a task if there is one.
+std::vector<std::string> selected_by(const std::string& item, const std::string& kind,
+                                     const std::vector<std::string>& preferred = {}) {
   const bool of_tasks = kind == "task";
   if (!is_pattern(item)) return {of_tasks ? read_task(item).text() : read_encoding(item).text()};
   const std::vector<std::string> names = of_tasks ? tasks().names() : encodings().names();
-  if (of_tasks && item.starts_with(kAspect)) refuse_unknown_aspect(item);
   std::vector<std::string> matches;
   std::ranges::copy_if(names, std::back_inserter(matches),
                        [&](const std::string& name) { return selects(item, name); });
   if (matches.empty()) {
     throw InputError(fmt::format("'{0}' matches no {1} ('posbench list {1}s' shows all)", item, kind));
+  }
+  if (!is_aspect(item)) return matches;
+  for (std::string& match : matches) {
+    const auto spec = std::ranges::find(preferred, match, spec_name);
+    if (spec != preferred.end()) match = *spec;
   }
   return matches;
 }
@@ -134,6 +130,7 @@ std::string named_extensions(const std::string& list) {
 }
 
 TaskSpec read_task(const std::string& text) {
+  if (read_aspect(text)) throw InputError(fmt::format("'{}' selects several tasks, expected one task", text));
   Spec spec = Spec::parse(text);
   spec.name = task_name(spec.name);
   return TaskSpec::parse(spec.text());
@@ -151,16 +148,31 @@ std::vector<std::string> matching(const std::string& pattern, const std::vector<
   return matches;
 }
 
-bool selects(const std::string& item, const std::string& spec) {
-  return item == "all" || tests_aspect(item, spec_name(spec)) || !matching(item, {spec, spec_name(spec)}).empty();
+std::optional<Aspect> read_aspect(const std::string& item) {
+  if (!is_aspect(item)) return std::nullopt;
+  const std::string given = item.substr(kAspect.size());
+  std::string name = lower_case(given);
+  std::ranges::replace(name, '_', ' ');
+  std::vector<std::string> known;
+  for (const Aspect aspect : kAspects) {
+    known.push_back(to_string(aspect));
+    if (known.back() == name) return aspect;
+  }
+  throw InputError(fmt::format("unknown aspect '{}'{} (aspects: {})", given, did_you_mean(name, known),
+                               fmt::join(known, ", ")));
 }
 
-std::vector<std::string> select(const std::string& list, const std::string& kind) {
+bool selects(const std::string& item, const std::string& spec) {
+  return is_all(item) || tests_aspect(item, spec_name(spec)) || !matching(item, {spec, spec_name(spec)}).empty();
+}
+
+std::vector<std::string> select(const std::string& list, const std::string& kind,
+                                const std::vector<std::string>& preferred) {
   std::vector<std::string> selected;
   for (std::string item : split_specs(list)) {
     const bool exclude = item.starts_with('-');
     if (exclude) item.erase(0, 1);
-    for (const std::string& match : selected_by(item, kind)) {
+    for (const std::string& match : selected_by(item, kind, preferred)) {
       const auto found = std::find(selected.begin(), selected.end(), match);
       if (exclude && found != selected.end()) selected.erase(found);
       if (!exclude && found == selected.end()) selected.push_back(match);

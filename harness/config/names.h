@@ -1,10 +1,12 @@
 // Finds tasks and encodings by the names that users write, regardless of case: `CoPE`, `Randomized:base=ROPE`.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/spec.h"
 #include "harness/training/task_setup.h"
+#include "tasks/task.h"
 
 namespace posbench {
 
@@ -25,13 +27,19 @@ std::string named_extensions(const std::string& list);
 /// Returns the names that match a pattern of the shell, regardless of case.
 std::vector<std::string> matching(const std::string& pattern, const std::vector<std::string>& names);
 
+/// Returns the aspect that an item such as "aspect:recall" names; empty if it names none. Throws InputError for
+/// "aspect:recal".
+std::optional<Aspect> read_aspect(const std::string& item);
+
 /// Returns whether an item of a list selects a spec: "all", the spec, its name without options, a pattern, or for tasks
-/// an ability that they test, as in "aspect:recall".
+/// an ability that they test, as in "aspect:recall". An aspect does not select tasks marked control or open.
 bool selects(const std::string& item, const std::string& spec);
 
 /// Returns the specs that a comma-separated list of specs and patterns selects among the registered names, as in
-/// "all,-dape*". `kind` is "task" or "encoding". Throws InputError if a name is unknown or nothing is selected.
-std::vector<std::string> select(const std::string& list, const std::string& kind);
+/// "all,-dape*". `kind` is "task" or "encoding". A task that an aspect selects has the options of the spec with its name in
+/// `preferred`, if there is one. Throws InputError if a name is unknown or nothing is selected.
+std::vector<std::string> select(const std::string& list, const std::string& kind,
+                                const std::vector<std::string>& preferred = {});
 
 /// Returns the specs that such a list names itself, without a pattern.
 std::vector<std::string> named_specs(const std::string& list, const std::string& kind);

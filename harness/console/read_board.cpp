@@ -32,11 +32,11 @@ BoardReport read_board(const AddedReports& added) {
   });
 }
 
-std::vector<AspectTasks> tasks_by_aspect(const Report& report) {
+std::vector<AspectTasks> tasks_by_aspect(const BoardReport& all) {
   std::map<Aspect, AspectTasks> by_aspect;
-  for (const TaskBaseline& task : report.tasks) {
+  for (const TaskBaseline& task : all.report.tasks) {
     const std::string name = spec_name(task.task);
-    if (!tasks().contains(name)) continue;
+    if (!tasks().contains(name) || !all.stored_tasks.contains(task.task)) continue;
     for (const Aspect aspect : tasks().find(name).info.aspects) {
       AspectTasks& of_aspect = by_aspect[aspect];
       of_aspect.aspect = to_string(aspect);

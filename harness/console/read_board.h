@@ -22,7 +22,8 @@ void add_reports(CLI::App&, AddedReports&);
 /// as merge_board does.
 BoardReport read_board(const AddedReports&);
 
-/// Returns the aspects that tasks of the report test, in the order of their enumerators.
-std::vector<AspectTasks> tasks_by_aspect(const Report&);
+/// Returns the aspects that tasks of the stored reports test, in the order of their enumerators. Tasks that only a user's
+/// report has do not count, because no other encoding ran them.
+std::vector<AspectTasks> tasks_by_aspect(const BoardReport&);
 
 }  // namespace posbench

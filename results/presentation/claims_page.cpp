@@ -186,13 +186,14 @@ std::string make_claims_page(std::span<const Claim> claims, std::span<const Clai
                            claims.size() == 1 ? "1 claim" : fmt::format("{} claims", claims.size())),
       .notes = {claim_notes(claims, results).front() + fmt::format(", at the {} size.", size),
                 "Kinds of claims: " + claim_kinds(claims) + "."},
-      .legend = {"A dot is a seed, a colored bar the mean. The red bar is the threshold: the mean of what is "
-                 "claimed to be higher must be above it, and of a claimed level nine in ten seeds must have it. A "
-                 "gray diamond is the published value, if it is an accuracy or an error.",
-                 "Rules were fixed before the runs. An order is reproduced if the difference is above a part of "
-                 "the published one, weaker if it is below that part, and contradicted if it is below 0, by exact "
-                 "permutation tests corrected by Holm.",
-                 "predicted: the verdict that was expected before any run."}};
+      .legend = {
+          "A dot is a seed, a colored bar the mean. The red bar is the threshold: the mean of what is "
+          "claimed to be higher must be above it, and of a claimed level nine in ten seeds must have it. A "
+          "gray diamond is the published value, if it is an accuracy or an error.",
+          "Rules were fixed before the runs. An order is reproduced if the difference is above a part of "
+          "the published one, weaker if it is below that part, and contradicted if it is below 0, by exact "
+          "permutation tests corrected by Holm. A level is weaker if nine in ten seeds are unlikely to reach it.",
+          "predicted: the verdict that was expected before any run."}};
   page.sections.push_back({"Verdicts", "", {make_verdict_plot("All claims", verdict_table(claims, results))}});
   for (const ClaimVerdict verdict : kPlotted) {
     Section section{capital(to_string(verdict)), "", {}};

@@ -97,6 +97,9 @@ std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOpti
                                 fmt::join(over.tasks, ", ")));
   }
   if (!over.marked.empty()) notes.push_back(marked_text(over.marked));
+  if (!over.users.empty())
+    notes.push_back(
+        fmt::format("Left out, because only your reports have them: {}.", fmt::join(over.users, ", ")));
   if (over.tasks.empty()) return notes;
   if (!over.unlearned.empty())
     notes.push_back(fmt::format("Left out, because no encoding of the board has learned them: {}.",

@@ -136,7 +136,8 @@ std::vector<std::string> recommendation_notes(const Recommendations& found, cons
 
 std::string no_recommendation_text(const Recommendations& found, const Need& need) {
   if (found.encodings.empty())
-    return "no encoding of the board ran every task of these aspects at this cost; choose fewer or raise --cost";
+    return fmt::format("no encoding of the board ran every task of these aspects{}",
+                       need.cost ? " at this cost; choose fewer or raise --cost" : "; choose fewer");
   for (size_t n = 0; n < found.lengths.size(); ++n) {
     if (found.lengths[n].tested.empty()) {
       return fmt::format(

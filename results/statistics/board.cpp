@@ -253,6 +253,9 @@ BoardReport merge_board(std::span<const NamedReport> stored, std::span<const Nam
       }
     }
   }
+  for (const NamedReport& run : stored) {
+    for (const TaskBaseline& task : run.report.tasks) all.stored_tasks.insert(task.task);
+  }
   for (const TaskBaseline& task : all.recurrent.tasks) {
     if (find_task(all.report, task.task)) continue;
     all.warnings.push_back(fmt::format(
@@ -265,7 +268,10 @@ Board make_board(const BoardReport& all, const BoardOptions& options) {
   const GroupedReport encodings(all.report), recurrent(all.recurrent);
   Board board{.options = options};
   for (const TaskBaseline& task : all.report.tasks) {
-    BoardTask shown{.task = task.task, .split = options.split, .splits = select_splits(task, options.split)};
+    BoardTask shown{.task = task.task,
+                    .is_users = !all.stored_tasks.contains(task.task),
+                    .split = options.split,
+                    .splits = select_splits(task, options.split)};
     if (shown.splits.empty()) continue;
     shown.rows = make_rows(all, encodings, task, shown.splits, options.metric);
     if (shown.rows.empty()) continue;

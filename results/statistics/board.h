@@ -31,6 +31,7 @@ struct BoardReport {
   Report report;
   Report recurrent;  // experiments of recurrent models, with the name of the block as encoding
   std::set<ExperimentId> user_experiments;
+  std::set<std::string> stored_tasks;  // of the stored reports
   std::vector<std::string> warnings;
   Costs costs;  // those of the stored encodings, and of the user's if they are known
   FindMark find_mark;
@@ -88,6 +89,7 @@ struct BoardTaskSummary {
 struct BoardTask {
   std::string task;
   std::string mark;                 // the mark of the task, or empty
+  bool is_users = false;            // only reports of the user have it
   std::string split;                // as in BoardOptions
   std::vector<std::string> splits;  // whose mean decides
   int steps = 0;               // of the longest training of an experiment; early stopping may end others before

@@ -97,10 +97,8 @@ void judge_level(Judged& judged, double alpha) {
   if (judged.result.verdict != ClaimVerdict::inconclusive) return;
   const double p = solving_p(reached);
   if (p <= alpha) judged.result.verdict = ClaimVerdict::weaker;
-  judged.result.reason =
-      p <= alpha
-          ? fmt::format("{} of {} seeds, fewer than nine in ten", reached.correct, reached.total)
-          : fmt::format("{} of {} seeds, neither nine in ten nor one in ten", reached.correct, reached.total);
+  judged.result.reason = fmt::format("{} of {} seeds; nine in ten {} (p = {:.3f})", reached.correct, reached.total,
+                                     p <= alpha ? "are unlikely" : "remain possible", p);
 }
 
 void measure_order(Judged& judged) {
@@ -127,10 +125,19 @@ std::optional<int> seeds_needed(double effect, double deviation, double level) {
   return std::nullopt;
 }
 
-/// Returns true if the lower accuracy leaves no room for the difference that the rule needs.
-bool is_too_good(const Judged& judged) {
-  const double least = std::get<OrderRule>(*judged.rule).least;
-  return metric_info(judged.metric).is_accuracy && mean(judged.low->values) > 1 - least;
+/// Returns why a small difference says nothing; empty if it does.
+std::string why_not_weaker(const Judged& judged) {
+  const auto& rule = std::get<OrderRule>(*judged.rule);
+  const Learned &high = judged.high->learned, &low = judged.low->learned;
+  if (!high.by_half_the_seeds() && !low.by_half_the_seeds()) {
+    return fmt::format("neither encoding has learned the task ({} of {} and {} of {} seeds)", high.seeds.correct,
+                       high.seeds.total, low.seeds.correct, low.seeds.total);
+  }
+  if (metric_info(judged.metric).is_accuracy && mean(judged.low->values) > 1 - rule.least) {
+    return fmt::format("{} is too good for a difference of {:.3f}; only a harder test would decide",
+                       rule.low.encoding, rule.least);
+  }
+  return "";
 }
 
 /// Explains an order rule that is weaker or inconclusive. `level` is that of a single test.
@@ -141,31 +148,32 @@ void explain_order(Judged& judged, double level) {
     result.reason = fmt::format("the difference is below {:.3f}, which the rule needs", rule.least);
     return;
   }
-  if (is_too_good(judged)) {
-    result.reason = fmt::format("{} is too good for a difference of {:.3f}; only a harder test would decide",
-                                rule.low.encoding, rule.least);
-    return;
-  }
+  result.reason = why_not_weaker(judged);
+  if (!result.reason.empty()) return;
   const double effect = std::abs(*result.difference - rule.least);
   const double high = standard_deviation(judged.high->values), low = standard_deviation(judged.low->values);
   result.seeds_needed = seeds_needed(effect, std::sqrt((high * high + low * low) / 2), level);
-  result.reason = result.seeds_needed ? fmt::format("about {} seeds would decide", *result.seeds_needed)
-                                      : fmt::format(
-                                            "close to {:.3f}, which the rule needs; even 100 seeds would "
-                                            "not decide, by extrapolation",
-                                            rule.least);
+  result.reason =
+      result.seeds_needed
+          ? fmt::format(
+                "about {} seeds of each encoding would show {}", *result.seeds_needed,
+                *result.difference > rule.least ? "the claimed difference" : "that the difference is smaller")
+          : fmt::format("close to {:.3f}, which the rule needs; even 100 seeds would not decide, by extrapolation",
+                        rule.least);
 }
 
 /// Corrects the p-values of all order rules of `family` by Holm's method: those of `reproduced` and `contradicted`
 /// together, those of `weaker` by themselves. A rule that was not tested counts with p-values of 1, so training another
-/// claim never undoes a verdict.
-void judge_orders(std::vector<Judged*>& family, double alpha) {
+/// claim never undoes a verdict. So do `other_rules` that are not in the family.
+void judge_orders(std::vector<Judged*>& family, double alpha, size_t other_rules) {
   std::vector<double> p, p_weaker;
   for (const Judged* judged : family) {
     p.push_back(judged->result.p_above_least.value_or(1));
     p.push_back(judged->result.p_below_zero.value_or(1));
     p_weaker.push_back(judged->result.p_below_least.value_or(1));
   }
+  p.resize(p.size() + 2 * other_rules, 1);
+  p_weaker.resize(p_weaker.size() + other_rules, 1);
   const std::vector<double> corrected = holm_correction(p), corrected_weaker = holm_correction(p_weaker);
   for (size_t i = 0; i < family.size(); ++i) {
     RuleResult& result = family[i]->result;
@@ -173,7 +181,8 @@ void judge_orders(std::vector<Judged*>& family, double alpha) {
     result.p_above_least = corrected[2 * i];
     result.p_below_zero = corrected[2 * i + 1];
     result.p_below_least = corrected_weaker[i];
-    if (*result.p_below_least <= alpha && !is_too_good(*family[i])) result.verdict = ClaimVerdict::weaker;
+    if (*result.p_below_least <= alpha && why_not_weaker(*family[i]).empty())
+      result.verdict = ClaimVerdict::weaker;
     if (*result.p_above_least <= alpha) result.verdict = ClaimVerdict::reproduced;
     if (*result.p_below_zero <= alpha) result.verdict = ClaimVerdict::contradicted;
     if (result.verdict == ClaimVerdict::weaker || result.verdict == ClaimVerdict::inconclusive)
@@ -257,7 +266,18 @@ std::string to_string(ClaimVerdict verdict) {
   return kNames[static_cast<size_t>(verdict)];
 }
 
-std::vector<ClaimResult> judge_claims(std::span<const Claim> claims, const AllEvidence& all, double alpha) {
+size_t count_order_rules(std::span<const Claim> claims) {
+  size_t count = 0;
+  for (const Claim& claim : claims) {
+    if (!claim.comparable) continue;
+    count += std::ranges::count_if(claim.rules,
+                                   [](const Rule& rule) { return std::holds_alternative<OrderRule>(rule); });
+  }
+  return count;
+}
+
+std::vector<ClaimResult> judge_claims(std::span<const Claim> claims, const AllEvidence& all, double alpha,
+                                      size_t other_order_rules) {
   std::vector<std::vector<Judged>> judged;
   for (const Claim& claim : claims) {
     std::vector<Judged>& rules = judged.emplace_back();
@@ -277,7 +297,7 @@ std::vector<ClaimResult> judge_claims(std::span<const Claim> claims, const AllEv
       if (std::holds_alternative<OrderRule>(*one.rule) && claims[i].comparable) family.push_back(&one);
     }
   }
-  judge_orders(family, alpha);
+  judge_orders(family, alpha, other_order_rules);
   std::vector<ClaimResult> results;
   for (size_t i = 0; i < claims.size(); ++i) results.push_back(combine(claims[i], judged[i]));
   return results;

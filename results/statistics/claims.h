@@ -3,11 +3,13 @@
 // A claim is a sentence with rules, all of which must hold. An order rule states that one accuracy is above another:
 // it is reproduced if the difference of the means over seeds is above `least`, contradicted if it is below 0, and
 // weaker if it is below `least`, all by exact permutation tests of shifted seeds. Holm's correction counts all order
-// rules of the comparable claims that are judged together, trained or not, so training another claim never undoes a
-// verdict. It corrects the tests for `weaker` by themselves. A level rule states a bound of an accuracy: it is
-// reproduced if at least nine in ten seeds reach it, contradicted if at most one in ten does, and weaker if a binomial
-// test refutes that nine in ten do. An encoding that has not learned its task decides no rule out of distribution
-// (results/statistics/learned.h); ClaimCell::learned_from is for sources whose own models learned it in part.
+// rules of the comparable claims, trained or not, so training another claim never undoes a verdict. It corrects the
+// tests for `weaker` by themselves. A level rule states a bound of an accuracy: it is reproduced if at least nine in ten
+// seeds reach it, contradicted if at most one in ten does, and weaker if a binomial test refutes that nine in ten do.
+//
+// An encoding that has not learned its task decides no rule out of distribution (results/statistics/learned.h);
+// ClaimCell::learned_from is for sources whose own models learned it in part. An order rule is not weaker if neither of
+// its encodings has learned the task, or if the accuracy that should be lower is above 1 - least.
 //
 // The first that applies decides a claim: not comparable, if its setup differs too much from the source;
 // contradicted, if a rule is; not run, if a rule has no results; weaker, if a rule is; inconclusive, if a rule is;
@@ -137,8 +139,13 @@ struct ClaimResult {
   std::vector<RuleResult> rules;  // in the order of the claim
 };
 
+/// Returns the number of order rules of the comparable claims.
+size_t count_order_rules(std::span<const Claim>);
+
 /// Returns the result of each claim, in order. `alpha` is the probability that any order rule is wrongly found
 /// reproduced or contradicted, the probability that any is wrongly found weaker, and the level of the binomial test.
-std::vector<ClaimResult> judge_claims(std::span<const Claim>, const AllEvidence&, double alpha = 0.05);
+/// P-values are also corrected for `other_order_rules`, those of claims that are not given.
+std::vector<ClaimResult> judge_claims(std::span<const Claim>, const AllEvidence&, double alpha = 0.05,
+                                      size_t other_order_rules = 0);
 
 }  // namespace posbench

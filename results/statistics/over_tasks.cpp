@@ -30,9 +30,15 @@ OverTasks summarize_over_tasks(const Board& board) {
   OverTasks over;
   over.marked = marked_tasks(board);
   std::map<std::string, Results> results;
-  const auto counts = [](const BoardTask& task) { return task.mark.empty() && task.summary.learned > 0; };
+  const bool has_stored =
+      std::ranges::any_of(board.tasks, [](const BoardTask& task) { return !task.is_users && task.mark.empty(); });
+  const auto is_left_out = [&](const BoardTask& task) {
+    return !task.mark.empty() || (has_stored && task.is_users);
+  };
+  const auto counts = [&](const BoardTask& task) { return !is_left_out(task) && task.summary.learned > 0; };
   for (const BoardTask& task : board.tasks) {
-    if (!task.mark.empty()) continue;
+    if (task.mark.empty() && is_left_out(task)) over.users.push_back(task.task);
+    if (is_left_out(task)) continue;
     (counts(task) ? over.tasks : over.unlearned).push_back(task.task);
     if (!counts(task)) continue;
     for (const BoardRow& row : task.rows) {

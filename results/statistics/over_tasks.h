@@ -25,8 +25,9 @@ struct OverTasksRow {
 };
 
 struct OverTasks {
-  std::vector<std::string> tasks;       // those without a mark that an encoding of the board has learned
-  std::vector<std::string> marked;      // left out, learned or not
+  std::vector<std::string> tasks;   // those without a mark that an encoding of the board has learned
+  std::vector<std::string> marked;  // left out, learned or not
+  std::vector<std::string> users;   // left out, because only reports of the user have them; empty if all are such
   std::vector<std::string> unlearned;   // the others, which are left out
   std::vector<std::string> incomplete;  // encodings that lack one of the tasks, which are left out
   std::vector<std::string> common;      // the tasks that every encoding has run

@@ -68,7 +68,8 @@ TEST_CASE("an order claim is reproduced, contradicted or open by the difference 
   const ClaimResult open = judge_one(claim({order("mixed", "fails")}), all);
   CHECK(open.verdict == ClaimVerdict::inconclusive);
   CHECK(open.rules[0].seeds_needed.value() > 7);
-  CHECK(open.reason == "about " + std::to_string(*open.rules[0].seeds_needed) + " seeds would decide");
+  CHECK(open.reason == "about " + std::to_string(*open.rules[0].seeds_needed) +
+                           " seeds of each encoding would show the claimed difference");
 }
 
 TEST_CASE("a claim whose difference is below the one that its rule needs is weaker") {
@@ -94,6 +95,8 @@ TEST_CASE("p-values are corrected for all claims that are judged together") {
   const std::vector<Claim> many(20, claim({order("solves", "fails")}));
   CHECK(*judge_claims(many, all)[0].rules[0].p_above_least == Approx(40.0 / 3432));
   CHECK(judge_claims(many, all)[19].verdict == ClaimVerdict::reproduced);
+  const std::vector<Claim> one(1, claim({order("solves", "fails")}));
+  CHECK(*judge_claims(one, all, 0.05, 19)[0].rules[0].p_above_least == Approx(40.0 / 3432));
   const std::vector<Claim> too_many(90, claim({order("solves", "fails")}));
   CHECK(judge_claims(too_many, all)[0].verdict == ClaimVerdict::inconclusive);
 }
@@ -166,6 +169,11 @@ TEST_CASE("a task that is not learned in distribution decides no rule out of dis
   add(all, cell("b", "in_distribution"), kLow, 2);
   const OrderRule in{.high = cell("a", "in_distribution"), .low = cell("b", "in_distribution"), .least = 0.1};
   CHECK(judge_one(claim({in}), all).verdict == ClaimVerdict::reproduced);
+  add(all, cell("c", "in_distribution"), {0.5, 0.51, 0.52, 0.5, 0.51, 0.49, 0.5}, 2);
+  const OrderRule more{.high = cell("c", "in_distribution"), .low = cell("b", "in_distribution"), .least = 0.5};
+  CHECK(judge_one(claim({more}), all).reason == "neither encoding has learned the task (2 of 7 and 2 of 7 seeds)");
+  all[evidence_key(more.high, Metric::sequence)].learned.seeds.correct = 7;
+  CHECK(judge_one(claim({more}), all).verdict == ClaimVerdict::weaker);
 }
 
 TEST_CASE("fewer than five seeds, missing runs and incomparable sizes decide nothing") {
@@ -281,8 +289,9 @@ TEST_CASE(
   CHECK(document.rows[0][1].text == claims[0].statement + " (" + claims[0].source + ")");
   CHECK(document.rows[1][1].text.empty());
   CHECK(document.rows[1][4].text == "4 of 7 seeds");
-  CHECK(claim_notes(claims, results) == std::vector<std::string>{"1 weaker", "kinds: 1 own statement",
-                                                                 "mine: 4 of 7 seeds, fewer than nine in ten"});
+  CHECK(claim_notes(claims, results) ==
+        std::vector<std::string>{"1 weaker", "kinds: 1 own statement",
+                                 "mine: 4 of 7 seeds; nine in ten are unlikely (p = 0.026)"});
 }
 
 TEST_CASE("claims are counted by kind, in one order, and kinds without claims are left out") {

@@ -82,6 +82,15 @@ TEST_CASE("an encoding that lacks a task is left out of the summary over tasks b
   CHECK(notes[4].find("counts with the accuracy that it has") != std::string::npos);
 }
 
+TEST_CASE("a task that only the user's report has does not count in the summary over tasks") {
+  BoardReport all = drawn_board();
+  all.stored_tasks = {"task1", "task2", "task3"};
+  const OverTasks over = summarize_over_tasks(make_board(all));
+  CHECK(over.tasks == std::vector<std::string>{"task1", "task2"});
+  CHECK(over.users == std::vector<std::string>{"task0"});
+  CHECK(over_tasks_notes(over, {})[1] == "Left out, because only your reports have them: task0.");
+}
+
 TEST_CASE("the rows that a board shows do not change the tasks of the summary") {
   Board board = make_board(drawn_board());
   for (BoardTask& task : board.tasks)

@@ -61,12 +61,16 @@ TEST_CASE("no alias is the registered name of an encoding or a task, and all are
   CHECK(aliases > 10);
 }
 
-TEST_CASE("show explains splits, settings, metrics and claims") {
+TEST_CASE("show explains splits, settings, metrics, claims and aspects") {
   const TemporaryDirectory directory;
   const auto shown = [&](const std::string& name) { return posbench_command(directory, "show " + name).out; };
   CHECK(shown("ood_far4").find("  last_x_retrieval ") != std::string::npos);
   CHECK(shown("training.steps").find("posbench run --set training.steps=") != std::string::npos);
   CHECK(shown("margin").find("answer's logit") != std::string::npos);
+  CHECK(shown("recall").find("needle") != std::string::npos);
+  CHECK(shown("aspect:State_tracking").starts_with("state tracking (aspect)\n"));
+  CHECK(shown("counting").starts_with("counting (task"));
+  CHECK(shown("aspect:counting").starts_with("counting (aspect)\n"));
   const std::string claim = shown("abacus-addition");
   CHECK(claim.find("McLeish et al. 2024") != std::string::npos);
   CHECK(claim.find("predicted:      reproduced\nverdict:        inconclusive\n") != std::string::npos);
