@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -150,6 +151,20 @@ std::unique_ptr<PositionEncoding> make_encoding(const Spec& spec, const ModelCon
         spec.name, to_string(config.block)));
   }
   return entry.make(spec, config, layout);
+}
+
+std::optional<Spec> wrapped(const Spec& spec) { return encodings().find(spec.name).wrapped(spec); }
+
+Spec innermost(Spec spec) {
+  while (const std::optional<Spec> base = wrapped(spec)) spec = *base;
+  return spec;
+}
+
+bool is_defined(const Spec& spec, bool causal) {
+  for (const Spec& member : encodings().find(spec.name).members(spec)) {
+    if (!is_defined(member, causal)) return false;
+  }
+  return causal || !encodings().find(spec.name).info.causal_only;
 }
 
 }  // namespace posbench

@@ -149,6 +149,15 @@ class EncodingRegistry : public Registry<EncodingEntry> {
 /// Returns the registry of all linked encodings.
 EncodingRegistry& encodings();
 
+/// Returns the encoding that a spec wraps, if it wraps one.
+std::optional<Spec> wrapped(const Spec&);
+
+/// Returns the encoding inside of all nested wrappers, which reads the positions.
+Spec innermost(Spec);
+
+/// Returns true if the encoding and all that it wraps are defined for causal, or for bidirectional, models.
+bool is_defined(const Spec&, bool causal);
+
 /// Throws InputError if the name or an option is unknown, or the encoding is not defined for this model.
 std::unique_ptr<PositionEncoding> make_encoding(const Spec&, const ModelConfig&, ParameterLayout&);
 

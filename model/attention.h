@@ -7,7 +7,7 @@
 
 namespace posbench {
 
-/// Returns the number of keys that query i sees.
+/// Returns the number of keys that the causal mask leaves to query i.
 inline Index num_visible_keys(Index i, Index length, bool causal) { return causal ? i + 1 : length; }
 
 /// scores = scale q k^T

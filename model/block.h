@@ -128,7 +128,7 @@ std::unique_ptr<Block> make_parallel_block(const ModelConfig&, const PositionEnc
 std::unique_ptr<Block> make_attention_block(const ModelConfig&, const PositionEncoding&, int layer,
                                             ParameterLayout&);
 
-/// Gathers these rows of x (T, C) into (R, C). Keeps all if `rows` is empty.
+/// Gathers these rows of x (T, C) into (R, C). Keeps all if there are no `rows`.
 void select_rows(std::optional<std::span<const int>> rows, Matrix& workspace, Matrix& x);
 /// d_x (R, C) becomes (T, C), with zeros in the rows that were not selected.
 void select_rows_backward(std::optional<std::span<const int>> rows, Index length, Matrix& workspace, Matrix& d_x);

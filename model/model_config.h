@@ -29,7 +29,7 @@ struct ModelConfig {
   bool tied_embeddings = false;
   BlockKind block = BlockKind::sequential;
   double dropout = 0;      // of the embeddings and of each block's two sublayer outputs, in training only
-  int trained_length = 0;  // expected T of the longest training sequence, or a greater number of positions
+  int trained_length = 0;  // expected T of the longest training sequence; more in wrappers that choose positions
   int trained_tokens = 0;  // expected T of the longest training sequence; 0: trained_length
   int longest = 0;         // expected T of the longest sequence of any split
   int coordinates = 0;     // number of coordinates of each position; 0: none

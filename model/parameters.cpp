@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -56,12 +58,21 @@ Parameter ParameterLayout::constant(std::string name, Index rows, Index cols, do
 
 Parameter ParameterLayout::expect(const std::string& name, Index rows, Index cols) {
   ++expectations_;
-  for (const Entry& entry : entries_) {
-    if (entry.name != name) continue;
-    require_own(name, entry.parameter, rows, cols, true);
-    return entry.parameter;
-  }
-  return reserve(name, rows, cols, nullptr);
+  const Entry* entry = find(name);
+  if (!entry) return reserve(name, rows, cols, nullptr);
+  require_own(name, entry->parameter, rows, cols, true);
+  return entry->parameter;
+}
+
+const ParameterLayout::Entry* ParameterLayout::find(std::string_view name) const {
+  const auto found = std::ranges::find(entries_, name, &Entry::name);
+  return found == entries_.end() ? nullptr : &*found;
+}
+
+const Parameter& ParameterLayout::at(std::string_view name) const {
+  const Entry* entry = find(name);
+  if (!entry) throw std::logic_error(fmt::format("no parameter is called '{}'", name));
+  return entry->parameter;
 }
 
 Parameter ParameterLayout::no_decay(const Parameter& parameter) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,8 +48,10 @@ class ParameterLayout {
   int expectations() const { return expectations_; }
 
   const std::vector<Entry>& entries() const { return entries_; }
-  Index flat_size() const { return flat_size_; }  // scalars, with the padding between parameters
-  Index count() const;                            // scalars that are learned
+  const Entry* find(std::string_view name) const;    // null if there is none
+  const Parameter& at(std::string_view name) const;  // throws std::logic_error if there is none
+  Index flat_size() const { return flat_size_; }     // scalars, with the padding between parameters
+  Index count() const;                               // scalars that are learned
 
  private:
   Parameter reserve(std::string name, Index rows, Index cols, Initializer initial);

@@ -105,7 +105,8 @@ class Scratch {
   size_t used_ = 0;
 };
 
-/// The input of the stages in one attention layer, for one sequence. C = width, H = heads, D = C / H.
+/// The input of the stages in one attention layer, for one sequence. C = width, H = heads (of the group, inside of the wrapper
+/// `heads`), D = C / heads of the model.
 struct AttentionInput {
   const Sequence& sequence;
   const Parameters& parameters;
@@ -204,8 +205,8 @@ class PositionEncoding {
   virtual void carry_backward(const AttentionInput&, const Heads& /*attention*/, const Matrix& /*feed_forward*/,
                               Heads& /*d_attention*/, Matrix& /*d_feed_forward*/, AttentionGradient&) const {}
 
-  /// Returns H' if the first H' heads have a penalty that grows with distance and the other heads have
-  /// none.   Default: 0.
+  /// Returns the number of leading heads that `asentmax` does not scale: those with a penalty that grows with
+  /// distance, if the other heads have none.   Default: 0.
   virtual Index num_penalized_heads() const { return 0; }
 
   /// Computes the content term of the scores, H x (T, T), for plots and statistics: the product of query and key
@@ -216,7 +217,7 @@ class PositionEncoding {
   /// Returns intermediate values of the scores, for plots.   Default: none.
   virtual std::vector<AttentionMap> inspect(const AttentionInput&) const { return {}; }
 
-  /// The encoding itself, if its scores are q k^T / sqrt(D) plus a bias that does not depend on the tokens.
+  /// The encoding itself, if its scores are a multiple of q k^T plus a bias that does not depend on the tokens.
   /// Default: null.
   virtual const AdditiveBias* as_additive_bias() const { return nullptr; }
 

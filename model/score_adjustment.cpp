@@ -15,8 +15,8 @@ double scale_factor(const ModelConfig& config, Index i, Index length) {
   if (config.logit_scale == LogitScale::constant) return 1;
   const Index trained = std::max(2, config.tokens_in_training());
   const auto log = [](Index count) { return std::log(static_cast<double>(count)); };
-  const double ratio =
-      log(num_seen_keys(config, i, length)) / log(std::max<Index>(2, num_seen_keys(config, trained - 1, trained)));
+  const double ratio = log(num_keys_in_window(config, i, length)) /
+                       log(std::max<Index>(2, num_keys_in_window(config, trained - 1, trained)));
   return config.logit_scale == LogitScale::log_length ? ratio : std::max(1.0, ratio);
 }
 
@@ -57,7 +57,7 @@ void ScoreAdjustment::for_each_row(Heads& scores, Hide hide) const {
       const Real factor = this->factor(i, T);
       scale_row(row, keys, factor);
       if (!config_.hides_keys()) continue;
-      const KeyRange seen = near_keys(config_, i, T);
+      const KeyRange seen = window_keys(config_, i, T);
       for (Index j = config_.sinks; j < seen.first; ++j) hide(row, j);
       for (Index j = std::max<Index>(config_.sinks, seen.end); j < keys; ++j) hide(row, j);
     }

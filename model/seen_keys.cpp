@@ -6,7 +6,7 @@
 
 namespace posbench {
 
-KeyRange near_keys(const ModelConfig& config, Index i, Index length) {
+KeyRange window_keys(const ModelConfig& config, Index i, Index length) {
   KeyRange seen{0, num_visible_keys(i, length, config.causal)};
   if (config.window > 0) {
     seen = {std::max<Index>(0, i - config.window + 1), std::min<Index>(seen.end, i + config.window)};
@@ -23,8 +23,8 @@ KeyRange near_keys(const ModelConfig& config, Index i, Index length) {
   return seen;
 }
 
-Index num_seen_keys(const ModelConfig& config, Index i, Index length) {
-  const KeyRange seen = near_keys(config, i, length);
+Index num_keys_in_window(const ModelConfig& config, Index i, Index length) {
+  const KeyRange seen = window_keys(config, i, length);
   const Index sinks = std::min<Index>(config.sinks, num_visible_keys(i, length, config.causal));
   return seen.end - seen.first + std::min(sinks, seen.first) + std::max<Index>(0, sinks - seen.end);
 }

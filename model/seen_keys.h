@@ -11,9 +11,9 @@ struct KeyRange {
 
 /// Returns the keys that query i sees, in addition to sinks: those of its window, of its chunk, and of its segment
 /// and the one before. The segment before is the memory of Transformer-XL (Dai et al. 2019, arXiv:1901.02860).
-KeyRange near_keys(const ModelConfig&, Index i, Index length);
+KeyRange window_keys(const ModelConfig&, Index i, Index length);
 
-/// Returns the number of keys that query i sees, with the sinks.
-Index num_seen_keys(const ModelConfig&, Index i, Index length);
+/// Returns the number of keys that the window, segments, chunk and sinks leave to query i.
+Index num_keys_in_window(const ModelConfig&, Index i, Index length);
 
 }  // namespace posbench

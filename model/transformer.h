@@ -52,8 +52,8 @@ class Transformer {
   /// invalid.
   Transformer(const ModelConfig&, ParameterLayout&, const PositionEncoding&);
 
-  /// Packs the weights, once per step, and computes the tables of this sequence in `step`. Adds the gradient of the former tables to `gradients`, which
-  /// is null if no backward follows.
+  /// Packs the weights, once per step, and computes the tables of this sequence in `step`. Adds the gradient of the
+  /// former tables to `gradients`, which is null if no backward follows.
   void prepare(const Parameters&, const Sequence&, StepCache& step, Gradients* gradients) const;
   /// Ends a step: adds the gradient of the tables to `gradients`, and marks the packed weights as stale. To be called
   /// before parameters change.

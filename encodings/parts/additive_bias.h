@@ -4,7 +4,7 @@
 
 namespace posbench {
 
-/// score_h(i, j) = s q_i . k_j + bias_h(i, j),   s = 1 / sqrt(D)
+/// score_h(i, j) = s q_i . k_j + bias_h(i, j),   s = 1 / sqrt(D), except in TUPE
 ///
 /// tables() computes the biases once a step: as values if they are learned, else as constants.
 class AdditiveBias : public PositionEncoding {
@@ -44,7 +44,7 @@ class AdditiveBias : public PositionEncoding {
   template <class F>
   void for_each_pair(Index length, F f) const {
     for (Index i = 0; i < length; ++i) {
-      for (Index j = 0, keys = config_.causal ? i + 1 : length; j < keys; ++j) f(i, j);
+      for (Index j = 0, keys = num_visible_keys(i, length, config_.causal); j < keys; ++j) f(i, j);
     }
   }
 

@@ -7,6 +7,22 @@
 #include "encodings/registry.h"
 
 namespace posbench {
+namespace {
+
+/// Calls f(t, inter, intra) for each token t, with the number of segments before its segment and the number of
+/// tokens before it in its segment.
+template <class F>
+void for_each_position(const std::vector<int>& segments, F f) {
+  int inter = 0, intra = 0;
+  for (size_t t = 0; t < segments.size(); ++t) {
+    const bool first = t > 0 && segments[t] != segments[t - 1];
+    inter += first;
+    intra = t == 0 || first ? 0 : intra + 1;
+    f(static_cast<Index>(t), inter, intra);
+  }
+}
+
+}  // namespace
 
 Bilevel::Bilevel(const std::string& name, int rows, double stride, const Spec& inner, const ModelConfig& config,
                  ParameterLayout& layout)

@@ -66,7 +66,10 @@ DapeNetwork::DapeNetwork(const std::string& name, Index taps, const Options& opt
       taps_(taps),
       channels_((bias_ && options.combine == Combine::concatenate ? 2 : 1) * config.heads) {
   const std::string base = Spec::parse(options.base).name;
-  if (bias_ == nullptr && base != "none" && encodings().find(base).info.family != Family::rotary) {
+  const Family family = encodings().find(base).info.family;
+  // TUPE adds a bias too, but the content of its scores has another scale.
+  const bool has_bias = bias_ != nullptr && family == Family::bias_by_distance;
+  if (!has_bias && base != "none" && family != Family::rotary) {
     throw InputError(fmt::format(
         "encoding '{}': base is '{}', expected a bias by distance (alibi, kerple_log, fire, ...), a rotary "
         "encoding (rope, ...) or none",

@@ -2,27 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <string>
 
 #include "base/error.h"
 #include "encodings/registry.h"
 
 namespace posbench {
-
-std::optional<Spec> wrapped(const Spec& spec) { return encodings().find(spec.name).wrapped(spec); }
-
-Spec innermost(Spec spec) {
-  while (const std::optional<Spec> base = wrapped(spec)) spec = *base;
-  return spec;
-}
-
-bool is_defined(const Spec& spec, bool causal) {
-  for (const Spec& member : encodings().find(spec.name).members(spec)) {
-    if (!is_defined(member, causal)) return false;
-  }
-  return causal || !encodings().find(spec.name).info.causal_only;
-}
 
 void require_positions(const std::string& name, const std::string& base) {
   const Spec spec = Spec::parse(base);

@@ -1,7 +1,6 @@
-// Provides the base class of encodings that wrap another encoding, and functions on specs of wrappers.
+// Provides the base class of encodings that wrap another encoding, and functions of those that choose positions.
 #pragma once
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,15 +71,6 @@ class Decorator : public PositionEncoding {
  private:
   std::unique_ptr<PositionEncoding> inner_;
 };
-
-/// Returns the encoding that a spec wraps, if it wraps one.
-std::optional<Spec> wrapped(const Spec&);
-
-/// Returns the encoding inside of all nested wrappers, which reads the positions.
-Spec innermost(Spec);
-
-/// Returns true if the encoding and all that it wraps are defined for causal, or for bidirectional, models.
-bool is_defined(const Spec&, bool causal);
 
 /// Throws InputError, in the name of the wrapper `name`, if a wrapper cannot set the positions of `base`, or if
 /// `base` or an encoding that it wraps chooses positions itself already.

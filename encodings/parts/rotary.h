@@ -34,7 +34,7 @@ void round_wavelengths(std::vector<double>& frequencies);
 /// States how fast the pairs of a head turn.
 struct Spectrum {
   std::vector<double> frequencies;  // radians for each position, of the leading pairs; the others are not rotated
-  Index width;                      // d in base^(-2n / d), the frequencies before some became 0
+  Index width;                      // d in base^(-2n / d), also if some frequencies were then set to 0
   double base;                      // base in base^(-2n / d)
   double amplitude = 1;             // factor of the rotated vectors
 };
@@ -95,7 +95,7 @@ class Rotary : public PositionEncoding {
                            const In& d_scores, RotaryScratch&, AttentionGradient&) const;
 
  protected:
-  /// Lets all heads have the first key components of the first head.
+  /// All heads use the first components of the first head's key.
   void share_keys(Index components) { shared_ = components; }
 
  private:

@@ -109,7 +109,7 @@ class Asentmax final : public ScaledScores {
 
  private:
   Real log_keys(const AttentionInput& in, Index i) const {
-    return std::log(static_cast<Real>(1 + num_seen_keys(config_, i, in.length())));
+    return std::log(static_cast<Real>(1 + num_keys_in_window(config_, i, in.length())));
   }
 
   /// Returns x b and x g (T, scaled heads).

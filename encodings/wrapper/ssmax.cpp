@@ -98,7 +98,7 @@ class Ssmax final : public ScaledScores {
 
  private:
   Real log_keys(const AttentionInput& in, Index i) const {
-    return std::log(static_cast<Real>(num_seen_keys(config_, i, in.length())));
+    return std::log(static_cast<Real>(num_keys_in_window(config_, i, in.length())));
   }
 
   Factor factor_;

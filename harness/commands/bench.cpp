@@ -42,7 +42,7 @@ using Models = std::vector<std::unique_ptr<BenchmarkedModel>>;
 /// Returns a function that takes the memory of training and testing with one encoding. It does nothing if the
 /// encoding is not defined at this size.
 std::function<void()> memory_user(const Spec& encoding, const BenchmarkSize& size) {
-  if (!is_defined(encoding, size)) return [] {};
+  if (!can_build(encoding, size)) return [] {};
   return [&] {
     BenchmarkedModel model(encoding, size);
     model.step();
@@ -160,7 +160,7 @@ void bench_steps(const BenchRequest& request) {
       const BenchmarkSize& size = selected[at];
       Models models;
       for (size_t n = 0; n < specs.size(); ++n) {
-        if (!is_defined(specs[n], size)) continue;
+        if (!can_build(specs[n], size)) continue;
         models.push_back(std::make_unique<BenchmarkedModel>(specs[n], size));
         models.back()->memory = memory[at * specs.size() + n];
       }
@@ -202,7 +202,7 @@ void bench_at_once(const BenchRequest& request) {
   for (BenchmarkSize size : select_sizes(request)) {
     if (has_threads) size.batch = std::max(size.batch, 2 * kBenchmarkGroups);
     for (const Spec& spec : select_encodings(request)) {
-      if (!is_defined(spec, size)) continue;
+      if (!can_build(spec, size)) continue;
       BenchmarkedModel model(spec, size);
       model.step();
       const int steps = 1 + static_cast<int>(kSeconds / model.seconds_of_step());

@@ -24,7 +24,7 @@ struct ProfiledModel {
 std::vector<ProfiledModel> profile_size(const BenchRequest& request, const BenchmarkSize& size) {
   std::vector<ProfiledModel> models;
   for (const Spec& spec : select_encodings(request)) {
-    if (is_defined(spec, size)) models.push_back({std::make_unique<BenchmarkedModel>(spec, size), {}});
+    if (can_build(spec, size)) models.push_back({std::make_unique<BenchmarkedModel>(spec, size), {}});
   }
   for (ProfiledModel& profiled : models) profiled.model->step();  // allocates the workspace
   for (int n = 0; n < request.repetitions; ++n) {

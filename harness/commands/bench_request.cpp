@@ -61,7 +61,7 @@ std::vector<Spec> select_encodings(const BenchRequest& request) {
   return specs;
 }
 
-bool is_defined(const Spec& encoding, const BenchmarkSize& size) {
+bool can_build(const Spec& encoding, const BenchmarkSize& size) {
   if (size.causal) return true;
   try {
     make_model(encoding, model_config(size));

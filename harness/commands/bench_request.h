@@ -33,9 +33,9 @@ std::vector<BenchmarkSize> select_sizes(const BenchRequest&);
 /// Returns the requested encodings after 'none', to which their costs are relative. Throws InputError for an
 /// unknown encoding.
 std::vector<Spec> select_encodings(const BenchRequest&);
-/// Returns whether the encoding is defined for the attention of this size. Some wrappers have a base that is
-/// defined for causal models only.
-bool is_defined(const Spec& encoding, const BenchmarkSize&);
+/// Returns true if a model of this size can have the encoding. Some wrappers have a base that is defined for causal models
+/// only.
+bool can_build(const Spec& encoding, const BenchmarkSize&);
 /// Prints the tables, or the JSON if it is requested.
 void print(const BenchRequest&, const Json&, const std::vector<Table>&);
 

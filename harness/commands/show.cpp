@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "encodings/aliases.h"
-#include "encodings/parts/decorator.h"
 #include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"

@@ -82,8 +82,8 @@ double measure(const std::vector<SampleStream::Sample>& samples, const View& vie
 }
 
 /// Returns the fingerprints of the first training samples of seed 0, as a run draws them.
-std::unordered_set<std::uint64_t> training_fingerprints(const TaskSetup& setup, int count,
-                                                        const std::stop_token& stop) {
+std::unordered_set<std::uint64_t> fingerprints_of_training(const TaskSetup& setup, int count,
+                                                           const std::stop_token& stop) {
   const TrainingOptions& training = setup.options.training;
   SampleStream samples = setup.stream({Purpose::train});
   std::unordered_set<std::uint64_t> all;
@@ -118,7 +118,7 @@ TaskBaseline measure_baselines(const TaskSetup& setup, int count, const std::sto
   TaskBaseline baseline{setup.spec, setup.info->version, {}};
   const int trained_on = num_training_samples(setup.options.training, kTrainingSamplesPerSample * count);
   baseline.training_samples = trained_on;
-  const std::unordered_set<std::uint64_t> trained = training_fingerprints(setup, trained_on, stop);
+  const std::unordered_set<std::uint64_t> trained = fingerprints_of_training(setup, trained_on, stop);
   for (size_t i = 0; i < setup.splits.size(); ++i) {
     const SampleStream samples(*setup.tasks[i], "baseline:" + setup.splits[i].name, 0);
     std::vector<SampleStream::Sample> drawn;

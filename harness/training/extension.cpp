@@ -22,18 +22,12 @@ Spec canonical(const std::string& text) {
   return encodings().find(spec.name).canonical(spec);
 }
 
-const ParameterLayout::Entry* find_entry(const ParameterLayout& layout, const std::string& name) {
-  const auto found = std::find_if(layout.entries().begin(), layout.entries().end(),
-                                  [&](const ParameterLayout::Entry& entry) { return entry.name == name; });
-  return found == layout.entries().end() ? nullptr : &*found;
-}
-
 /// Throws InputError if a model with the encoding `to` needs parameters that one with `from` does not have.
 void check_shared(const Spec& from, const Spec& to, const ModelConfig& config) {
   const Model parent = make_model(from, config), child = make_model(to, config);
   for (const ParameterLayout::Entry& entry : child.layout.entries()) {
     const Parameter& needed = entry.parameter;
-    const ParameterLayout::Entry* shared = find_entry(parent.layout, entry.name);
+    const ParameterLayout::Entry* shared = parent.layout.find(entry.name);
     if (shared && shared->parameter.rows == needed.rows && shared->parameter.cols == needed.cols) continue;
     const std::string has = shared
                                 ? fmt::format("has it as {} x {}", shared->parameter.rows, shared->parameter.cols)
@@ -92,7 +86,7 @@ std::vector<Extension> extensions_of(const Spec& parent, const std::string& base
 Parameters shared_parameters(const ParameterLayout& from, const Parameters& values, const ParameterLayout& to) {
   Parameters shared(to);
   for (const ParameterLayout::Entry& entry : to.entries()) {
-    const ParameterLayout::Entry* source = find_entry(from, entry.name);
+    const ParameterLayout::Entry* source = from.find(entry.name);
     if (source == nullptr) throw std::logic_error("the parent has no parameter " + entry.name);
     shared[entry.parameter] = values[source->parameter];
   }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "encodings/parts/decorator.h"
+#include "encodings/registry.h"
 #include "harness/check/double_precision/certificate.h"
 #include "harness/check/double_precision/fixture.h"
 #include "model/attention.h"
@@ -37,11 +37,7 @@ struct Inspected : Fixture {
       by_name[map.name] = map.values;
     return by_name;
   }
-  EigenMatrix matrix(const std::string& name) const {
-    for (const auto& entry : layout.entries())
-      if (entry.name == name) return parameters[entry.parameter];
-    return {};
-  }
+  EigenMatrix matrix(const std::string& name) const { return parameters[layout.at(name)]; }
 };
 
 template <class F>

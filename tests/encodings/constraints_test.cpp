@@ -37,10 +37,7 @@ EigenMatrix after_update(const std::string& spec, const std::string& name, Real 
   const auto encoding = make_encoding(Spec::parse(spec), config, layout);
   const Transformer model(config, layout, *encoding);
   Parameters parameters = initialize(layout, 0);
-  const auto entry = std::find_if(layout.entries().begin(), layout.entries().end(),
-                                  [&](const auto& e) { return e.name == name; });
-  REQUIRE(entry != layout.entries().end());
-  const Setter optimizer(entry->parameter, value);
+  const Setter optimizer(layout.at(name), value);
   Sequence s;
   s.tokens = {1, 3, 2};
   s.target_positions = {2};
@@ -52,7 +49,7 @@ EigenMatrix after_update(const std::string& spec, const std::string& name, Real 
   const std::vector<LabeledSequence> batch{{s, targets}};
   training_step(
       {model, optimizer, state, parameters, workspace}, batch, [](size_t) { return Rng(); }, 1, 1);
-  return parameters[entry->parameter];
+  return parameters[layout.at(name)];
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "encodings/parts/decorator.h"
+#include "encodings/registry.h"
 #include "model/attention.h"
 #include "tests/catch.h"
 #include "tests/encodings/all_specs.h"

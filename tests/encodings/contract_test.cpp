@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "encodings/parts/decorator.h"
+#include "encodings/registry.h"
 #include "harness/check/double_precision/certificate.h"
 #include "harness/check/double_precision/properties.h"
 #include "tests/catch.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "encodings/parts/decorator.h"
+#include "encodings/registry.h"
 #include "harness/check/double_precision/certificate.h"
 #include "model/hidden.h"
 #include "tests/catch.h"

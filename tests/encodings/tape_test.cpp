@@ -22,12 +22,7 @@ TEST_CASE("TAPE's rotations are mixed by attention, then over heads by the gate 
   const auto random = [&](Index rows, Index cols) {
     return Matrix(EigenMatrix::NullaryExpr(rows, cols, [&] { return normal(rng); }));
   };
-  const auto learned = [&](const std::string& name) {
-    for (const auto& entry : layout.entries()) {
-      if (entry.name == "tape.0." + name) return p[entry.parameter];
-    }
-    throw std::logic_error("no parameter is called " + name);
-  };
+  const auto learned = [&](const std::string& name) { return p[layout.at("tape.0." + name)]; };
 
   Sequence sequence;
   const Tables tables;

@@ -256,14 +256,14 @@ TEST_CASE("ssmax, asentmax and the logit scale count the keys in the window and 
   ModelConfig config = small_config(2, true, true);
   config.window = 3;
   config.sinks = 1;
-  CHECK(num_seen_keys(config, 7, 8) == 4);
-  CHECK(num_seen_keys(config, 1, 8) == 2);
+  CHECK(num_keys_in_window(config, 7, 8) == 4);
+  CHECK(num_keys_in_window(config, 1, 8) == 2);
   config.causal = false;
   config.window = 2;
   config.sinks = 4;
-  CHECK(num_seen_keys(config, 0, 8) == 4);  // the sinks, two of which are in the window
-  CHECK(num_seen_keys(config, 3, 8) == 5);  // the sinks and the next key
-  CHECK(num_seen_keys(config, 7, 8) == 6);
+  CHECK(num_keys_in_window(config, 0, 8) == 4);  // the sinks, two of which are in the window
+  CHECK(num_keys_in_window(config, 3, 8) == 5);  // the sinks and the next key
+  CHECK(num_keys_in_window(config, 7, 8) == 6);
 }
 
 TEST_CASE("remapped finds its regions by positions, which need not be consecutive") {

@@ -285,9 +285,7 @@ TEST_CASE("a looped layer equals several layers with the same parameters, and te
   for (const auto& entry : two.layout.entries()) {
     std::string name = entry.name;
     if (const size_t at = name.find("blocks.1."); at == 0) name.replace(0, 9, "blocks.0.");
-    for (const auto& own : shared.layout.entries()) {
-      if (own.name == name) two.parameters[entry.parameter] = shared.parameters[own.parameter];
-    }
+    two.parameters[entry.parameter] = shared.parameters[shared.layout.at(name)];
   }
   CHECK((two.logits(kTokens) == shared.logits(kTokens)));
   const EigenMatrix twice = shared.logits(kTokens), thrice = shared.logits(kTokens, 3);

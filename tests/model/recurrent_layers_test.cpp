@@ -49,10 +49,7 @@ struct Net {
     return workspace.logits;
   }
   double value(const std::string& name, Index row, Index col) const {
-    for (const auto& entry : layout.entries()) {
-      if (entry.name == name) return parameters[entry.parameter](row, col);
-    }
-    throw InputError(name);
+    return parameters[layout.at(name)](row, col);
   }
 
   ModelConfig config;

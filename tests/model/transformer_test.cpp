@@ -74,12 +74,7 @@ TEST_CASE("a parallel block adds attention and feed-forward of the same input to
   ParameterLayout layout;
   const Transformer model(config, layout, encoding);
   Parameters p = initialize(layout, 0);
-  const auto parameter = [&](const std::string& name) {
-    for (const ParameterLayout::Entry& entry : layout.entries()) {
-      if (entry.name == name) return p[entry.parameter];
-    }
-    throw InputError(name);
-  };
+  const auto parameter = [&](const std::string& name) { return p[layout.at(name)]; };
   Rng rng;
   Sequence s;
   s.tokens = {3};  // attends to itself alone, so that attention is v

@@ -17,7 +17,6 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "encodings/parts/additive_bias.h"
-#include "encodings/parts/decorator.h"
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 #include "harness/check/double_precision/fixture.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "encodings/parts/decorator.h"
+#include "encodings/registry.h"
 #include "model/attention_layer.h"
 #include "model/hidden.h"
 

@@ -58,12 +58,7 @@ Case::Case(const std::string& spec, bool causal, Learned learned) : causal(causa
   AttentionStages(*encoding).attend(in, scores, attention, output);
 }
 
-ConstMatrixView Case::matrix(const std::string& name) const {
-  for (const auto& entry : layout.entries()) {
-    if (entry.name == name) return parameters[entry.parameter];
-  }
-  throw std::logic_error(fmt::format("no parameter is called '{}'", name));
-}
+ConstMatrixView Case::matrix(const std::string& name) const { return parameters[layout.at(name)]; }
 
 std::map<std::string, Equation>& equations() {
   static std::map<std::string, Equation> all;

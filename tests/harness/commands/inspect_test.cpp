@@ -165,11 +165,8 @@ TEST_CASE("inspect states for each head if its position term favors near keys") 
   // A bias that rises with the bucket of the distance is planted into a saved model.
   const std::filesystem::path file = find_model(directory / "out", "last_x_retrieval", "t5_bias", 0);
   SavedModel saved = load_model(file);
-  for (const auto& entry : saved.model.layout.entries()) {
-    if (entry.name != "t5_bias.table") continue;
-    for (Index bucket = 0; bucket < entry.parameter.rows; ++bucket)
-      saved.parameters[entry.parameter].row(bucket).setConstant(static_cast<Real>(bucket));
-  }
+  MatrixView table = saved.parameters[saved.model.layout.at("t5_bias.table")];
+  for (Index bucket = 0; bucket < table.rows(); ++bucket) table.row(bucket).setConstant(static_cast<Real>(bucket));
   save_model(file, saved.experiment, saved.model, saved.parameters);
   CHECK(signs("t5_bias") == Signs{"anti-local"});
   CHECK(signs("t5_bias --over 4") == Signs{"anti-local"});
