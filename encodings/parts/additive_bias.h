@@ -1,5 +1,6 @@
 // Encodings that add to every score a bias that does not depend on the tokens.
 #pragma once
+#include "model/attention.h"
 #include "model/position_encoding.h"
 
 namespace posbench {

@@ -37,7 +37,10 @@ struct Inspected : Fixture {
       by_name[map.name] = map.values;
     return by_name;
   }
-  EigenMatrix matrix(const std::string& name) const { return parameters[layout.at(name)]; }
+  EigenMatrix matrix(const std::string& name) const {
+    const ParameterLayout::Entry* entry = layout.find(name);
+    return entry ? EigenMatrix(parameters[entry->parameter]) : EigenMatrix();
+  }
 };
 
 template <class F>
