@@ -66,7 +66,7 @@ void print_claims(ClaimPlan plan, const ReproduceRequest& request, bool color) {
     std::erase_if(plan.claims,
                   [&](const Claim& claim) { return verdict_of(claim, verdicts) != to_string(*request.verdict); });
   }
-  if (plan.claims.empty()) {
+  if (plan.claims.empty() && request.format == Format::console) {
     fmt::print("none of these claims is {}\n", to_string(*request.verdict));
     return;
   }
@@ -76,14 +76,15 @@ void print_claims(ClaimPlan plan, const ReproduceRequest& request, bool color) {
     return;
   }
   fmt::print("{}", table_text(table, request.format, {console_width(), color}));
-  if (request.format == Format::console) {
-    fmt::print(
-        "\nverdict: by the stored runs of this size; weaker: the difference is certainly below the one that the rule\n"
-        "  needs, or too few seeds reach the level ('posbench show CLAIM' has the rule)\n"
-        "predicted: the verdict that was expected before any run\n{}\n{}\n",
-        wrapped_lines("verdicts: " + listed_verdicts(plan.claims, verdicts), 0, list_width()),
-        wrapped_lines("kinds: " + claim_kinds(plan.claims), 0, list_width()));
-  }
+  if (request.format != Format::console) return;
+  fmt::print("\n");
+  for (const std::string& note :
+       {std::string(
+            "verdict: by the stored runs of this size; weaker: the difference is certainly below the one that the "
+            "rule needs, or too few seeds reach the level ('posbench show CLAIM' has the rule)"),
+        std::string("predicted: the verdict that was expected before any run"),
+        "verdicts: " + listed_verdicts(plan.claims, verdicts), "kinds: " + claim_kinds(plan.claims)})
+    fmt::print("{}\n", wrapped_lines(note, 0, list_width()));
 }
 
 /// Prints the estimated time of each run on one core.

@@ -106,6 +106,10 @@ ExperimentId experiment_id(const std::string& task, const std::string& encoding,
 
 std::filesystem::path find_model(const std::filesystem::path& run, const std::string& task,
                                  const std::string& encoding, std::uint64_t seed) {
+  if (std::filesystem::is_regular_file(run)) {
+    throw InputError(
+        fmt::format("{} is a file, expected a run directory of 'posbench run --save-models'", run.string()));
+  }
   const ExperimentId id = experiment_id(task, encoding, seed);
   const std::filesystem::path path = model_path(run, id);
   if (std::filesystem::exists(path)) return path;

@@ -86,7 +86,7 @@ def check_claims(browser, results_tests, directory):
             [row[:2] for row in rows]
             == [
                 ["claim-1", "contradicted"],
-                ["claim-2", "inconclusive"],
+                ["claim-2", "weaker"],
                 ["claim-0", "reproduced"],
                 ["claim-3", "not run"],
             ],
