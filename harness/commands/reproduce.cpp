@@ -172,8 +172,9 @@ int reproduce(const ReproduceRequest& request) {
                                    directory.string()));
     }
   }
-  const size_t rules = request.finished ? 0 : count_order_rules(plan_claims({}, request.size).claims);
-  const size_t others = rules - std::min(rules, count_order_rules(plan.claims));
+  const size_t others =
+      request.finished ? 0
+                       : count_order_rules(plan_claims({}, request.size).claims) - count_order_rules(plan.claims);
   const std::vector<ClaimResult> results = judge_claims(plan.claims, evidence, kAlpha, others);
   const std::string json =
       to_indented_json(posbench::to_json(plan.claims, results, evidence, request.size, kAlpha));

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <strings.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>

@@ -1,5 +1,4 @@
 // Tests the bounds of learned parameters.
-#include <algorithm>
 #include <string>
 #include <vector>
 

@@ -21,6 +21,15 @@ TEST_CASE("DAPE accepts a bias by distance, a rotary encoding or none as its bas
       make("dape:base=cope"),
       "encoding 'dape': base is 'cope', expected a bias by distance (alibi, kerple_log, fire, ...), a rotary "
       "encoding (rope, ...) or none");
+  // The content of their scores has another scale.
+  CHECK_THROWS_WITH(
+      make("dape:base=tupe_a"),
+      "encoding 'dape': base is 'tupe_a', expected a bias by distance (alibi, kerple_log, fire, ...), a rotary "
+      "encoding (rope, ...) or none");
+  CHECK_THROWS_WITH(
+      make("dape:base=tupe_r"),
+      "encoding 'dape': base is 'tupe_r', expected a bias by distance (alibi, kerple_log, fire, ...), a rotary "
+      "encoding (rope, ...) or none");
   CHECK_THROWS_WITH(
       make("dape:base=hard_alibi"),
       "encoding 'dape': base 'hard_alibi' hides keys, for which the network has no input; expected a bias "

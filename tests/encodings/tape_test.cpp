@@ -1,6 +1,5 @@
 // Tests TAPE's recurrent state against an independent implementation for one (token, head, pair).
 #include <cmath>
-#include <stdexcept>
 #include <string>
 
 #include "encodings/registry.h"

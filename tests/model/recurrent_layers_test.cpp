@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "model/training_step.h"
 #include "tests/catch.h"
 

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "base/random.h"
 #include "tests/catch.h"
 
