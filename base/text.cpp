@@ -67,7 +67,8 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
   const bool is_long =
       typed.find_last_not_of('-') - std::min(typed.find_first_not_of('-'), typed.size()) + 1 >= kBeginning;
   const std::string* nearest = nullptr;
-  size_t distance = std::max<size_t>(2, given.size() / 3) + 1;
+  // At least one character must be right.
+  size_t distance = std::min(std::max<size_t>(2, given.size() / 3) + 1, given.size());
   for (const std::string& name : known) {
     const bool is_beginning = is_long && lower_case(name).starts_with(typed);
     const size_t d =

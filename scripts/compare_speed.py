@@ -10,9 +10,9 @@ each size and encoding. Exit code 1 if the second build is slower by more than -
     scripts/compare_speed.py build/release/posbench build/release/posbench --isa v3,v4     one build, with and without AVX-512
 
 Two runs of one build differ by a few percent, because the speed depends on the addresses of its memory and on other load of
-the machine. Rounds therefore place large matrices in different ways (a setting of glibc's malloc), so that the median is not that
-of one placement. Compare a build with itself to see the differences, and use more rounds and other lists of encodings to average
-over them.
+the machine. Rounds are therefore many and short, so that both builds run within seconds of each other and at many addresses. They
+also place large matrices in different ways (a setting of glibc's malloc). Compare a build with itself to see the remaining
+differences, and use more rounds and other lists of encodings to average over them.
 """
 
 import argparse
@@ -48,11 +48,11 @@ def main():
     parser.add_argument("after", help="another one")
     parser.add_argument("-e", "--encodings", default="none,alibi,rope,shaw_k,cope,dape")
     parser.add_argument("--sizes", default="quick,che")
-    parser.add_argument("--rounds", type=int, default=6, help="runs of both builds; a multiple of 6")
+    parser.add_argument("--rounds", type=int, default=24, help="runs of both builds; a multiple of 6")
     parser.add_argument("--isa", default=",", metavar="BEFORE,AFTER", help="instruction sets, if they differ")
     parser.add_argument("--most", type=float, default=1.05, help="largest ratio of times that passes")
     request = parser.parse_args()
-    arguments = ["-e", request.encodings, "--sizes", request.sizes, "--repetitions", "5"]
+    arguments = ["-e", request.encodings, "--sizes", request.sizes, "--repetitions", "1"]
     if request.isa.count(",") != 1:
         parser.error(f"--isa is '{request.isa}', expected two instruction sets, as in v3,v4")
     if request.rounds < 1:

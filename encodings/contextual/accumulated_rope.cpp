@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "encodings/parts/contextual_rotary.h"
+#include "encodings/parts/cumsum.h"
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/layers.h"

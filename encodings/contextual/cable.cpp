@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "encodings/parts/cumsum.h"
 #include "encodings/parts/forget_gate.h"
 #include "encodings/registry.h"
 #include "model/attention.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "encodings/parts/contextual_rotary.h"
+#include "encodings/parts/cumsum.h"
 #include "encodings/registry.h"
 #include "model/layers.h"
 #include "model/numeric.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "encodings/aliases.h"
-#include "encodings/parts/contextual_rotary.h"
+#include "encodings/parts/cumsum.h"
 #include "encodings/parts/forget_gate.h"
 #include "encodings/registry.h"
 #include "model/layers.h"

@@ -25,6 +25,13 @@ std::vector<Spec> composed(const std::string& of) {
   return specs;
 }
 
+std::vector<Spec> require_several(const std::string& name, const std::string& of, std::vector<Spec> members,
+                                  const std::string& example) {
+  if (members.size() > 1) return members;
+  throw InputError(
+      fmt::format("encoding '{}': of is '{}', expected two or more encodings, as in of=({})", name, of, example));
+}
+
 Composition::Composition(const std::string& name, const std::vector<Spec>& members, const ModelConfig& config,
                          const std::vector<ModelConfig>& configs, ParameterLayout& layout)
     : PositionEncoding(config) {

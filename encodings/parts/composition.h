@@ -10,6 +10,10 @@ namespace posbench {
 
 /// Returns the members in the text of an option, such as "cope,shaw_k".
 std::vector<Spec> composed(const std::string& of);
+/// Returns `members`, the ones in the text `of` of encoding `name`. Throws InputError, which has an example, if there is only
+/// one.
+std::vector<Spec> require_several(const std::string& name, const std::string& of, std::vector<Spec> members,
+                                  const std::string& example);
 
 /// Combines several encodings, each with its own positions, tables, recurrent state and parameters, which are
 /// called NAME.INDEX.PARAMETER. This class implements the stages that are the same for all compositions. A

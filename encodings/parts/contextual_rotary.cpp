@@ -7,14 +7,6 @@
 
 namespace posbench {
 
-void cumsum_over_rows(Out rows) {
-  for (Index t = 1; t < rows.rows(); ++t) rows.row(t) += rows.row(t - 1);
-}
-
-void cumsum_over_rows_backward(Out d_rows) {
-  for (Index t = d_rows.rows() - 1; t > 0; --t) d_rows.row(t - 1) += d_rows.row(t);
-}
-
 ContextualRotary::ContextualRotary(const ModelConfig& config, Pairing pairing, const std::string& name)
     : PositionEncoding(config), pairing_(pairing) {
   require_pairs(config, name);

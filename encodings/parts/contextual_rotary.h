@@ -6,11 +6,6 @@
 
 namespace posbench {
 
-/// Replaces every row by the sum of the rows up to it, as PyTorch's cumsum(dim=0).
-void cumsum_over_rows(Out rows);
-/// Replaces every row by the sum of the rows from it on: the gradient of the sums becomes that of the rows.
-void cumsum_over_rows_backward(Out d_rows);
-
 /// score_h(i, j) = R(angle_h(i)) q_i . R(angle_h(j)) k_j / sqrt(D), where R rotates each pair by its own angle.
 class ContextualRotary : public PositionEncoding {
  public:

@@ -4,22 +4,11 @@
 
 #include <string>
 
+#include "encodings/parts/cumsum.h"
 #include "model/layers.h"
 #include "model/numeric.h"
 
 namespace posbench {
-
-void cumsum_over_columns(Matrix& columns) {
-  for (Index h = 0; h < columns.rows(); ++h) {
-    for (Index t = 1; t < columns.cols(); ++t) columns(h, t) += columns(h, t - 1);
-  }
-}
-
-void cumsum_over_columns_backward(Matrix& d_columns) {
-  for (Index h = 0; h < d_columns.rows(); ++h) {
-    for (Index t = d_columns.cols() - 1; t > 0; --t) d_columns(h, t - 1) += d_columns(h, t);
-  }
-}
 
 void add_differences(const In& levels, Real weight, Heads& scores) {
   for (Index h = 0; h < levels.rows(); ++h) {

@@ -7,12 +7,6 @@
 
 namespace posbench {
 
-/// Replaces every column by the sum of the columns up to it, as PyTorch's cumsum(dim=1).
-void cumsum_over_columns(Matrix& columns);
-/// Replaces every column by the sum of the columns from it on: the gradient of the sums becomes that of the
-/// columns.
-void cumsum_over_columns_backward(Matrix& d_columns);
-
 /// scores[h](i, j) += weight (levels(h, i) - levels(h, j)) for j <= i.   levels (H, T)
 void add_differences(const In& levels, Real weight, Heads& scores);
 /// d_levels(h, t) += weight (row sum - column sum of d_scores[h] at t)

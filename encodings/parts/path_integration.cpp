@@ -4,7 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "encodings/parts/contextual_rotary.h"
+#include "encodings/parts/cumsum.h"
+#include "encodings/parts/rotary.h"
 #include "model/numeric.h"
 #include "model/product.h"
 

@@ -76,11 +76,10 @@ class Xlnet final : public RelativeSinusoids {
   void score(const AttentionInput& in, Heads& scores) const override {
     RelativeSinusoids::score(in, scores);
     if (!options_.segments) return;
-    Matrix &shifted = in.scratch(in.length(), config_.head_width()), &by_segment = in.scratch(in.length(), 2);
+    Matrix& by_segment = in.scratch(in.length(), 2);
     const Matrix& same = same_segment(in);
     for (size_t h = 0; h < scores.size(); ++h) {
-      shift(in, h, shifted);
-      multiply(shifted, vectors(in, h).transpose(), by_segment, scale());
+      multiply(shifted(in, shifts_, h), vectors(in, h).transpose(), by_segment, scale());
       for (Index i = 0; i < in.length(); ++i) {
         const Index keys = num_visible_keys(i, in.length(), config_.causal);
         const Real other = by_segment(i, 1);
@@ -93,13 +92,11 @@ class Xlnet final : public RelativeSinusoids {
     RelativeSinusoids::score_backward(in, d_scores, d);
     if (!options_.segments) return;
     const Index D = config_.head_width();
-    Matrix &shifted = in.scratch(in.length(), D), &d_shifted = in.scratch(in.length(), D);
-    Matrix& d_by_segment = in.scratch(in.length(), 2);
+    Matrix &d_shifted = in.scratch(in.length(), D), &d_by_segment = in.scratch(in.length(), 2);
     const Matrix& same = same_segment(in);
-    auto d_vectors = d.parameters[segments_[in.layer]], d_shift = d.parameters[shift_of(in.layer)];
+    auto d_vectors = d.parameters[segments_[in.layer]], d_shift = d.parameters[of_layer(shifts_, in.layer)];
     for (size_t h = 0; h < d_scores.size(); ++h) {
       const Index row = static_cast<Index>(h);
-      shift(in, h, shifted);
       for (Index i = 0; i < in.length(); ++i) {
         const Index keys = num_visible_keys(i, in.length(), config_.causal);
         const auto d_row = d_scores[h].row(i).head(keys), same_row = same.row(i).head(keys);
@@ -107,19 +104,13 @@ class Xlnet final : public RelativeSinusoids {
         d_by_segment(i, 1) = sum(d_row) - d_by_segment(i, 0);
       }
       multiply(d_by_segment, vectors(in, h), d_shifted, scale());
-      multiply_add(d_by_segment.transpose(), shifted, d_vectors.middleCols(row * D, D), scale());
+      multiply_add(d_by_segment.transpose(), shifted(in, shifts_, h), d_vectors.middleCols(row * D, D), scale());
       d.q[h] += d_shifted;
       add_column_sums(d_shifted, d_shift.row(row));
     }
   }
 
  private:
-  const Parameter& shift_of(int layer) const { return shifts_[options_.untied ? layer : 0]; }
-  /// Sets shifted to q_i + b_h, for all i.
-  void shift(const AttentionInput& in, size_t h, Matrix& shifted) const {
-    shifted = in.q[h];
-    shifted.rowwise() += in.parameters[shift_of(in.layer)].row(static_cast<Index>(h));
-  }
   /// Returns e_h (2, D).
   In vectors(const AttentionInput& in, size_t h) const {
     const Index D = config_.head_width();

@@ -106,12 +106,8 @@ class HeadGroups final : public Composition {
 
  private:
   static std::vector<ModelConfig> member_configs(const Options& options, ModelConfig config) {
-    const std::vector<Spec> specs = options.members();
+    const std::vector<Spec> specs = require_several("heads", options.of, options.members(), "none,alibi");
     const int count = static_cast<int>(specs.size());
-    if (count < 2) {
-      throw InputError(fmt::format(
-          "encoding 'heads': of is '{}', expected two or more encodings, as in of=(none,alibi)", options.of));
-    }
     if (config.heads % count != 0) {
       throw InputError(
           fmt::format("encoding 'heads': the {} heads of the model do not divide into {} equal groups; "

@@ -124,11 +124,7 @@ class Layers final : public Composition {
 
  private:
   static std::vector<ModelConfig> member_configs(const Options& options, const ModelConfig& config) {
-    const size_t count = options.members().size();
-    if (count < 2) {
-      throw InputError(fmt::format(
-          "encoding 'layers': of is '{}', expected two or more encodings, as in of=(rope,none)", options.of));
-    }
+    const size_t count = require_several("layers", options.of, options.members(), "rope,none").size();
     const int period = options.period(config.layers);
     if (period < static_cast<int>(count)) {
       throw InputError(fmt::format(

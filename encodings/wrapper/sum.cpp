@@ -46,7 +46,7 @@ class Sum final : public Composition {
   };
 
   Sum(const Options& options, const ModelConfig& config, ParameterLayout& layout)
-      : Composition("sum", require_several(options), config,
+      : Composition("sum", require_several("sum", options.of, options.members(), "cope,shaw_k"), config,
                     std::vector<ModelConfig>(options.members().size(), config), layout),
         normalizing_member_(only_member("the normalization", &ReplacedStages::normalize)),
         mixing_member_(only_member("the mixing of values", &ReplacedStages::mix)) {}
@@ -160,13 +160,6 @@ class Sum final : public Composition {
   }
 
  private:
-  static std::vector<Spec> require_several(const Options& options) {
-    std::vector<Spec> specs = options.members();
-    if (specs.size() > 1) return specs;
-    throw InputError(fmt::format(
-        "encoding 'sum': of is '{}', expected two or more encodings, as in of=(cope,shaw_k)", options.of));
-  }
-
   /// Returns the member that replaces a stage, or the first member if none does.
   size_t only_member(const std::string& stage, bool ReplacedStages::*replaces) const {
     size_t found = members().size();

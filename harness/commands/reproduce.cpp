@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -80,8 +81,8 @@ void print_claims(ClaimPlan plan, const ReproduceRequest& request, bool color) {
   fmt::print("\n");
   for (const std::string& note :
        {std::string(
-            "verdict: by the stored runs of this size; weaker: the difference is certainly below the one that the "
-            "rule needs, or too few seeds reach the level ('posbench show CLAIM' has the rule)"),
+            "verdict: by the stored runs of this size ('posbench show weaker' explains a verdict, 'posbench "
+            "show CLAIM' has the rule)"),
         std::string("predicted: the verdict that was expected before any run"),
         "verdicts: " + listed_verdicts(plan.claims, verdicts), "kinds: " + claim_kinds(plan.claims)})
     fmt::print("{}\n", wrapped_lines(note, 0, list_width()));
@@ -215,13 +216,9 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
                       "claims: names, as --list shows them, or globs ('cope-*'); without names all claims");
   CLI::Option* list = command->add_flag("--list", request->list,
                                         "print the claims with the verdicts of the stored runs, and run nothing");
-  add_choice<std::optional<ClaimVerdict>, ClaimVerdict>(*command, "--verdict", request->verdict,
-                                                        {{"reproduced", ClaimVerdict::reproduced},
-                                                         {"weaker", ClaimVerdict::weaker},
-                                                         {"contradicted", ClaimVerdict::contradicted},
-                                                         {"inconclusive", ClaimVerdict::inconclusive},
-                                                         {"not_comparable", ClaimVerdict::not_comparable},
-                                                         {"not_run", ClaimVerdict::not_run}},
+  std::vector<std::pair<std::string, ClaimVerdict>> verdicts;
+  for (const ClaimVerdict verdict : kClaimVerdicts) verdicts.emplace_back(word_of(verdict), verdict);
+  add_choice<std::optional<ClaimVerdict>, ClaimVerdict>(*command, "--verdict", request->verdict, verdicts,
                                                         "with --list: only claims with this verdict")
       ->default_str("any");
   CLI::Option* dry_run = command

@@ -33,6 +33,7 @@
 #include "harness/training/task_setup.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/claims_text.h"
+#include "results/statistics/claims.h"
 #include "results/statistics/statistics.h"
 #include "results/types/metric.h"
 #include "tasks/registry.h"
@@ -271,6 +272,17 @@ std::string show_model(const std::string& name) {
   return text;
 }
 
+/// Returns the meaning of a verdict, given "weaker" or "not_run", and the claims that have it. Empty if there is none.
+std::string show_verdict(const std::string& text) {
+  for (const ClaimVerdict verdict : kClaimVerdicts) {
+    const std::string name = to_string(verdict), word = word_of(verdict);
+    if (lower_case(text) != name && lower_case(text) != word) continue;
+    return fmt::format("{} (verdict on a claim)\n\n", name) + field("meaning", meaning(verdict)) +
+           field("claims", fmt::format("posbench reproduce --list --verdict {}", word));
+  }
+  return "";
+}
+
 struct ShowRequest {
   std::string name;
   std::optional<int> layers;  // of the model whose encodings are printed
@@ -315,7 +327,8 @@ std::string show_text(const ShowRequest& request) {
   if (tasks().contains(task_name(spec.name)))
     return show_task(read_task(text).task.text(), tasks().find(task_name(spec.name)));
   if (profiles().contains(text)) return profiles().at(text);
-  for (const auto show : {show_split, show_setting, show_metric, show_claim, show_model, show_aspect}) {
+  for (const auto show :
+       {show_split, show_setting, show_metric, show_claim, show_model, show_aspect, show_verdict}) {
     const std::string shown = show(text);
     if (!shown.empty()) return shown;
   }
@@ -330,12 +343,13 @@ void add_show(CLI::App& app, Invocation&) {
       app.add_subcommand(
              "show",
              "Show one name: a task, an encoding with its equation, a profile, split, setting, metric, claim, "
-             "aspect such as recall, or model such as llama")
+             "aspect such as recall, verdict such as weaker, or model such as llama")
           ->group(kExplore);
   command
       ->add_option(
           "name", request->name,
-          "task or encoding, with or without options; or a profile, split, setting, metric, claim or aspect")
+          "task or encoding, with or without options; or a profile, split, setting, metric, claim, aspect, verdict "
+          "or model")
       ->required();
   command
       ->add_option("--layers", request->layers,

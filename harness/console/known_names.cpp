@@ -13,6 +13,7 @@
 #include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
 #include "harness/training/samples.h"
+#include "results/statistics/claims.h"
 #include "results/types/metric.h"
 #include "tasks/registry.h"
 
@@ -33,6 +34,7 @@ std::vector<std::string> explained_names() {
   for (const OptionInfo& setting : all_settings()) names.push_back(setting.name);
   for (const MetricInfo& metric : metrics()) names.push_back(metric.name);
   for (const auto& [name, json] : claim_texts()) names.push_back(name);
+  for (const ClaimVerdict verdict : kClaimVerdicts) names.push_back(word_of(verdict));
   return names;
 }
 

@@ -1,4 +1,4 @@
-// Lists the names that a user may give: tasks, encodings, profiles, settings, splits, metrics and claims.
+// Lists the names that a user may give: tasks, encodings, profiles, settings, splits, metrics, claims and verdicts.
 #pragma once
 #include <string>
 #include <vector>

@@ -266,6 +266,31 @@ std::string to_string(ClaimVerdict verdict) {
   return kNames[static_cast<size_t>(verdict)];
 }
 
+std::string word_of(ClaimVerdict verdict) {
+  std::string word = to_string(verdict);
+  std::ranges::replace(word, ' ', '_');
+  return word;
+}
+
+std::string meaning(ClaimVerdict verdict) {
+  switch (verdict) {
+    case ClaimVerdict::reproduced:
+      return "the difference is proven to be above the bound of the rule, or nine in ten seeds reach the level";
+    case ClaimVerdict::weaker:
+      return "the difference is proven to be below the bound and may be 0, or fewer than nine in ten seeds reach the "
+             "level";
+    case ClaimVerdict::contradicted:
+      return "the difference is proven to be below 0, or at most one in ten seeds reach the level";
+    case ClaimVerdict::inconclusive:
+      return "the runs prove none of these; the reason says if more seeds would decide";
+    case ClaimVerdict::not_comparable:
+      return "the suite cannot train what the source trained; the reason lists the differences";
+    case ClaimVerdict::not_run:
+      return "the rules are fixed, and nothing has been trained for the claim";
+  }
+  return "";
+}
+
 size_t count_order_rules(std::span<const Claim> claims) {
   size_t count = 0;
   for (const Claim& claim : claims) {

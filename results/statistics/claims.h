@@ -106,18 +106,13 @@ std::string evidence_key(const ClaimCell&, Metric);
 /// encodings, or no such split.
 Evidence find_evidence(const NamedReport&, const ClaimCell&, Metric);
 
-enum class ClaimVerdict {
-  reproduced,
-  weaker,  // the effect is smaller than the claim states; it may be 0
-  contradicted,
-  inconclusive,
-  not_comparable,
-  not_run
-};
+enum class ClaimVerdict { reproduced, weaker, contradicted, inconclusive, not_comparable, not_run };
 constexpr ClaimVerdict kClaimVerdicts[] = {ClaimVerdict::reproduced,     ClaimVerdict::weaker,
                                            ClaimVerdict::contradicted,   ClaimVerdict::inconclusive,
                                            ClaimVerdict::not_comparable, ClaimVerdict::not_run};
 std::string to_string(ClaimVerdict);  // "not comparable"
+std::string word_of(ClaimVerdict);    // "not_comparable", a word for the command line
+std::string meaning(ClaimVerdict);
 
 struct RuleResult {
   ClaimVerdict verdict = ClaimVerdict::not_run;

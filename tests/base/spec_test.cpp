@@ -1,5 +1,7 @@
 #include "base/spec.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -93,7 +95,10 @@ TEST_CASE("an unknown name is answered with the nearest") {
     CAPTURE(misspelled);
     CHECK_THROWS_WITH(registry.find(misspelled), ContainsSubstring("did you mean 'rope'?"));
   }
-  CHECK_THROWS_WITH(registry.find("zzzzzz"), "unknown encoding 'zzzzzz' ('posbench list encodings' shows all)");
+  for (const std::string unlike : {"zzzzzz", "x", ""}) {
+    CHECK_THROWS_WITH(registry.find(unlike),
+                      fmt::format("unknown encoding '{}' ('posbench list encodings' shows all)", unlike));
+  }
 }
 
 TEST_CASE("a spec in parentheses is the spec") {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "encodings/parts/contextual_rotary.h"
+#include "encodings/parts/cumsum.h"
 #include "tests/encodings/checks/checks.h"
 
 namespace posbench {

@@ -61,7 +61,7 @@ TEST_CASE("no alias is the registered name of an encoding or a task, and all are
   CHECK(aliases > 10);
 }
 
-TEST_CASE("show explains splits, settings, metrics, claims and aspects") {
+TEST_CASE("show explains splits, settings, metrics, claims, aspects and verdicts") {
   const TemporaryDirectory directory;
   const auto shown = [&](const std::string& name) { return posbench_command(directory, "show " + name).out; };
   CHECK(shown("ood_far4").find("  last_x_retrieval ") != std::string::npos);
@@ -71,6 +71,9 @@ TEST_CASE("show explains splits, settings, metrics, claims and aspects") {
   CHECK(shown("aspect:State_tracking").starts_with("state tracking (aspect)\n"));
   CHECK(shown("counting").starts_with("counting (task"));
   CHECK(shown("aspect:counting").starts_with("counting (aspect)\n"));
+  CHECK(shown("weaker").find("posbench reproduce --list --verdict weaker") != std::string::npos);
+  CHECK(shown("'not comparable'") == shown("not_comparable"));
+  CHECK(shown("not_comparable").starts_with("not comparable (verdict on a claim)\n"));
   const std::string claim = shown("abacus-addition");
   CHECK(claim.find("McLeish et al. 2024") != std::string::npos);
   CHECK(claim.find("predicted:      reproduced\nverdict:        inconclusive\n") != std::string::npos);
