@@ -211,8 +211,18 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
   CHECK(nothing.code == 0);
   CHECK(nothing.out.find("1 not run") != std::string::npos);
   const Outcome csv = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o . --format csv");
-  CHECK(csv.out.starts_with("verdict,claim,rule,"));
+  CHECK(csv.out.starts_with("claim,verdict,rule,"));
   CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 2);  // a header and one rule, no notes
+}
+
+TEST_CASE("a claim that is named has the verdict that it has among all claims") {
+  const TemporaryDirectory directory;
+  const Json stored = read_json(kKeptRuns / "claims.json");
+  const Outcome outcome = posbench_command(
+      directory, fmt::format("reproduce rope-induction-over-absolute --judge-only --format json -o '{}'",
+                             kKeptRuns.string()));
+  const Json named = parse_json(outcome.out, "the output").at("claims").at(0);
+  CHECK(std::ranges::count(stored.at("claims"), named) == 1);  // with the same corrected p-values
 }
 
 TEST_CASE("a claim's runs are resumed, it is judged by their results, and they repeat the stored runs") {
