@@ -45,10 +45,10 @@ def seconds(program, instruction_set, threshold, arguments):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("before", help="a posbench program")
-    parser.add_argument("after", help="another one")
-    parser.add_argument("-e", "--encodings", default="none,alibi,rope,shaw_k,cope,dape")
-    parser.add_argument("--sizes", default="quick,che")
-    parser.add_argument("--rounds", type=int, default=24, help="runs of both builds; a multiple of 6")
+    parser.add_argument("after", help="the program to compare with it")
+    parser.add_argument("-e", "--encodings", default="none,alibi,rope,shaw_k,cope,dape", help="as for posbench bench")
+    parser.add_argument("--sizes", default="quick,che", help="as for posbench bench")
+    parser.add_argument("--rounds", type=int, default=24, help="runs of both builds; 6 place memory in all ways in both orders")
     parser.add_argument("--isa", default=",", metavar="BEFORE,AFTER", help="instruction sets, if they differ")
     parser.add_argument("--most", type=float, default=1.05, help="largest ratio of times that passes")
     request = parser.parse_args()
@@ -67,6 +67,11 @@ def main():
         times = {build: seconds(*builds[build], threshold, arguments) for build in order}
         rounds.append((times[0], times[1]))
     slower = 0
+    dropped = rounds[0][0].keys() ^ rounds[0][1].keys()
+    if dropped:
+        print("only one build has: " + ", ".join(sorted(f"{size} {length} {name}" for size, length, name in dropped)))
+    if not rounds[0][0].keys() & rounds[0][1].keys():
+        parser.error("the builds have no size and encoding in common")
     print(f"{'size':<8}{'length':>7}  {'encoding':<24}{'after / before':>15}   lowest .. highest of {request.rounds}")
     for row in (row for row in rounds[0][0] if row in rounds[0][1]):
         ratios = sorted(after[row] / before[row] for before, after in rounds)

@@ -58,7 +58,7 @@ class Xlnet final : public RelativeSinusoids {
     for (int layer = 0; layer < config.layers; ++layer) {
       if (layer == 0 || options.untied) {
         const std::string name = options.untied ? fmt::format("xlnet.b.{}", layer) : "xlnet.b";
-        shifts_.push_back(layout.no_decay(layout.normal(name, config.heads, config.head_width(), 0.02)));
+        segment_biases_.push_back(layout.no_decay(layout.normal(name, config.heads, config.head_width(), 0.02)));
       }
       segments_.push_back(
           layout.no_decay(layout.normal(fmt::format("xlnet.segments.{}", layer), 2, config.width, 0.02)));
@@ -79,7 +79,7 @@ class Xlnet final : public RelativeSinusoids {
     Matrix& by_segment = in.scratch(in.length(), 2);
     const Matrix& same = same_segment(in);
     for (size_t h = 0; h < scores.size(); ++h) {
-      multiply(shifted(in, shifts_, h), vectors(in, h).transpose(), by_segment, scale());
+      multiply(shifted(in, segment_biases_, h), vectors(in, h).transpose(), by_segment, scale());
       for (Index i = 0; i < in.length(); ++i) {
         const Index keys = num_visible_keys(i, in.length(), config_.causal);
         const Real other = by_segment(i, 1);
@@ -94,7 +94,7 @@ class Xlnet final : public RelativeSinusoids {
     const Index D = config_.head_width();
     Matrix &d_shifted = in.scratch(in.length(), D), &d_by_segment = in.scratch(in.length(), 2);
     const Matrix& same = same_segment(in);
-    auto d_vectors = d.parameters[segments_[in.layer]], d_shift = d.parameters[of_layer(shifts_, in.layer)];
+    auto d_vectors = d.parameters[segments_[in.layer]], d_bias = d.parameters[of_layer(segment_biases_, in.layer)];
     for (size_t h = 0; h < d_scores.size(); ++h) {
       const Index row = static_cast<Index>(h);
       for (Index i = 0; i < in.length(); ++i) {
@@ -104,9 +104,10 @@ class Xlnet final : public RelativeSinusoids {
         d_by_segment(i, 1) = sum(d_row) - d_by_segment(i, 0);
       }
       multiply(d_by_segment, vectors(in, h), d_shifted, scale());
-      multiply_add(d_by_segment.transpose(), shifted(in, shifts_, h), d_vectors.middleCols(row * D, D), scale());
+      multiply_add(d_by_segment.transpose(), shifted(in, segment_biases_, h), d_vectors.middleCols(row * D, D),
+                   scale());
       d.q[h] += d_shifted;
-      add_column_sums(d_shifted, d_shift.row(row));
+      add_column_sums(d_shifted, d_bias.row(row));
     }
   }
 
@@ -127,8 +128,8 @@ class Xlnet final : public RelativeSinusoids {
   }
 
   Options options_;
-  std::vector<Parameter> shifts_;    // b (H, D), one, or one for each layer
-  std::vector<Parameter> segments_;  // e (2, C) for each layer; columns h D .. h D + D - 1 are head h's
+  std::vector<Parameter> segment_biases_;  // b (H, D), one, or one for each layer
+  std::vector<Parameter> segments_;        // e (2, C) for each layer; columns h D .. h D + D - 1 are head h's
 };
 
 const RegisterEncoding<Xlnet> registered{kInfo};

@@ -160,7 +160,7 @@ class Sum final : public Composition {
   }
 
  private:
-  /// Returns the member that replaces a stage, or the first member if none does.
+  /// Returns the index of the member that replaces a stage, or 0 if none does.
   size_t only_member(const std::string& stage, bool ReplacedStages::*replaces) const {
     size_t found = members().size();
     for (size_t n = 0; n < members().size(); ++n) {

@@ -1,6 +1,7 @@
 // `posbench reproduce`: the verdicts on published claims by runs of this program.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -133,6 +134,24 @@ void check_directory(const fs::path& path) {
   if (!fs::is_directory(path)) throw InputError(fmt::format("{}: there is no such directory", path.string()));
 }
 
+/// Judges the claims of `plan` together with all others, whose runs in the directories count too: the correction is for all.
+std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidence& evidence, ClaimSize size,
+                                         const std::vector<fs::path>& directories) {
+  const ClaimPlan all = plan_claims({}, size);
+  AllEvidence of_all = evidence;
+  if (plan.claims.size() < all.claims.size()) {
+    for (const fs::path& path : directories) of_all.merge(collect_evidence(all, path, OtherSettings::skipped));
+  }
+  const std::vector<ClaimResult> results = judge_claims(all.claims, of_all, kAlpha);
+  std::vector<ClaimResult> chosen;
+  for (const Claim& claim : plan.claims) {
+    const auto same_name = [&](const Claim& other) { return other.name == claim.name; };
+    chosen.push_back(
+        results[static_cast<size_t>(std::ranges::find_if(all.claims, same_name) - all.claims.begin())]);
+  }
+  return chosen;
+}
+
 int reproduce(const ReproduceRequest& request) {
   if (request.directory && request.directory->extension() == ".html") {
     throw InputError(fmt::format("-o is '{0}', expected the directory of the runs; use --page {0} for the page",
@@ -162,10 +181,13 @@ int reproduce(const ReproduceRequest& request) {
     check_directory(directory);
   } else {
     make_folder(directory);
+    collect_evidence(plan, directory);  // refuses runs of other settings before anything is trained
     if (const int code = train(request, plan, directory)) return code;
   }
-  AllEvidence evidence = collect_evidence(plan, directory);
-  for (const fs::path& other : request.with) evidence.merge(collect_evidence(plan, other));
+  std::vector<fs::path> directories{directory};
+  directories.insert(directories.end(), request.with.begin(), request.with.end());
+  AllEvidence evidence;
+  for (const fs::path& path : directories) evidence.merge(collect_evidence(plan, path));
   if (request.finished) {
     keep_finished(plan, evidence);
     if (plan.claims.empty()) {
@@ -173,10 +195,9 @@ int reproduce(const ReproduceRequest& request) {
                                    directory.string()));
     }
   }
-  const size_t others =
-      request.finished ? 0
-                       : count_order_rules(plan_claims({}, request.size).claims) - count_order_rules(plan.claims);
-  const std::vector<ClaimResult> results = judge_claims(plan.claims, evidence, kAlpha, others);
+  const std::vector<ClaimResult> results = request.finished
+                                               ? judge_claims(plan.claims, evidence, kAlpha)
+                                               : judge_among_all(plan, evidence, request.size, directories);
   const std::string json =
       to_indented_json(posbench::to_json(plan.claims, results, evidence, request.size, kAlpha));
   if (!request.judge_only) write_file(directory / "claims.json", json);

@@ -217,12 +217,13 @@ std::string found_line(const Json& rule) {
   const char* key = verdict == "weaker"         ? "p_below_least"
                     : verdict == "contradicted" ? "p_below_zero"
                                                 : "p_above_least";
-  if (const Json p = rule.value(key, Json()); !p.is_null()) {
+  if (const Json p = rule.value(key, Json()); verdict != "inconclusive" && !p.is_null()) {
     text += fmt::format(
-        "; p = {:.3f} for a difference {}, corrected for all claims", p.get<double>(),
+        "; p {} for a difference {}, corrected for all claims",
+        p.get<double>() < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", p.get<double>()),
         verdict == "contradicted"
             ? "below 0"
-            : fmt::format("{} {:.3f}", verdict == "weaker" ? "below" : "above", rule.at("least").get<double>()));
+            : fmt::format("{} {:.4g}", verdict == "weaker" ? "below" : "above", rule.at("least").get<double>()));
   }
   return field("found", text + (reason.empty() ? "" : ": " + reason));
 }
@@ -242,8 +243,14 @@ std::string show_claim(const std::string& name) {
                        field("source read", fmt::format("{}: {}", claim.read_from, claim.read_where));
     for (size_t n = 0; n < claim.rules.size(); ++n) {
       const auto* order = std::get_if<OrderRule>(&claim.rules[n]);
-      text += field("rule",
-                    rule_text(claim.rules[n]) + (order ? fmt::format("; by more than {:.3f}", order->least) : ""));
+      std::string rule = rule_text(claim.rules[n]);
+      if (order) rule += fmt::format("; by more than {:.4g}", order->least);
+      for (const ClaimCell* cell : cells_of(claim.rules[n])) {
+        if (cell->learned_from)
+          rule +=
+              fmt::format("; a seed of {} has learned the task from {} on", cell->encoding, *cell->learned_from);
+      }
+      text += field("rule", rule);
       if (reduced.is_null()) continue;
       if (order) text += accuracies_line(*order, reduced.at("rules").at(n));
       text += found_line(reduced.at("rules").at(n));

@@ -48,8 +48,8 @@ std::vector<std::string> split_names() {
 
 void refuse_unknown_name(const std::string& name) {
   throw InputError(fmt::format(
-      "no encoding, task, profile, split, setting, metric or claim is called '{}'{} ('posbench list encodings', 'list "
-      "tasks', 'list profiles', 'list settings' and 'reproduce --list' show names)",
+      "no encoding, task, profile, split, setting, metric, claim, aspect, verdict or model is called '{}'{} ('posbench list "
+      "encodings', 'list tasks', 'list profiles', 'list settings' and 'reproduce --list' show names)",
       name, did_you_mean(name, explained_names())));
 }
 

@@ -125,17 +125,20 @@ ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size) 
   return plan;
 }
 
-AllEvidence collect_evidence(const ClaimPlan& plan, const std::filesystem::path& directory) {
+AllEvidence collect_evidence(const ClaimPlan& plan, const std::filesystem::path& directory,
+                             OtherSettings other_settings) {
   std::map<std::string, Report> reports;
   for (const ClaimRun& run : plan.runs) {
     const std::filesystem::path path = find_report(directory / run.name);
     if (path.empty()) continue;
     Report report = read_user_files([&] { return read_report(path); });
     const std::string other = difference(report.config, to_json(run.config));
-    if (!other.empty())
+    if (!other.empty()) {
+      if (other_settings == OtherSettings::skipped) continue;
       throw InputError(fmt::format(
           "{} has other settings than its claims: {}; remove it, and 'posbench reproduce' trains it again",
           path.string(), other));
+    }
     reports.emplace(run.name, std::move(report));
   }
   AllEvidence evidence;

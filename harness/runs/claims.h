@@ -27,9 +27,13 @@ struct ClaimPlan {
 /// depend on which claims are chosen. Throws InputError if no claim matches a pattern.
 ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize);
 
+/// States if a run with other settings than the plan's is an error or is skipped.
+enum class OtherSettings { refused, skipped };
+
 /// Reads the results for these claims from the run directories under `directory`. Runs that are missing or
-/// unfinished are skipped. Throws InputError if a report is invalid or has other settings.
-AllEvidence collect_evidence(const ClaimPlan&, const std::filesystem::path& directory);
+/// unfinished are skipped. Throws InputError if a report is invalid, or if it has other settings and these are refused.
+AllEvidence collect_evidence(const ClaimPlan&, const std::filesystem::path& directory,
+                             OtherSettings = OtherSettings::refused);
 
 /// Removes the claims that are not comparable or have a run without evidence, and the runs and the evidence that no other
 /// claim needs.

@@ -26,7 +26,8 @@ constexpr ClaimVerdict kPlotted[] = {ClaimVerdict::contradicted, ClaimVerdict::w
 /// Returns a published number as an accuracy from 0 to 1; empty if it is something else, such as a gain.
 std::optional<double> published_accuracy(const Published& published) {
   if (published.what.starts_with("test error in %")) return 1 - published.value / 100;
-  for (const char* begin : {"accuracy in %", "mean accuracy in %", "best accuracy in %"}) {
+  for (const char* begin : {"accuracy in %", "mean accuracy in %", "best accuracy in %", "exact match in %",
+                            "exact match of all reads in %"}) {
     if (published.what.starts_with(begin)) return published.value / 100;
   }
   if (published.what.starts_with("sequence accuracy")) return published.value;
@@ -187,12 +188,12 @@ std::string make_claims_page(std::span<const Claim> claims, std::span<const Clai
       .notes = {claim_notes(claims, results).front() + fmt::format(", at the {} size.", size),
                 "Kinds of claims: " + claim_kinds(claims) + "."},
       .legend = {
-          "A dot is a seed, a colored bar the mean. The red bar is the threshold: the mean of what is "
-          "claimed to be higher must be above it, and of a claimed level nine in ten seeds must have it. A "
-          "gray diamond is the published value, if it is an accuracy or an error.",
-          "Rules were fixed before the runs. An order is reproduced if the difference is above a part of "
-          "the published one, weaker if it is below that part, and contradicted if it is below 0, by exact "
-          "permutation tests corrected by Holm. A level is weaker if nine in ten seeds are unlikely to reach it.",
+          "A dot is a seed, a colored bar the mean. The red bar is the bound: the mean of the encoding that should be "
+          "higher must exceed it significantly, or nine in ten seeds must reach it. A gray diamond is the published "
+          "value, if it is an accuracy or an error.",
+          "Bounds were fixed before the first run. A difference is reproduced if it is significantly above its bound, "
+          "weaker if it is significantly below, and contradicted if it is significantly below 0, by permutation tests "
+          "with Holm's correction. A level is weaker if nine in ten seeds are unlikely to reach it.",
           "predicted: the verdict that was expected before any run."}};
   page.sections.push_back({"Verdicts", "", {make_verdict_plot("All claims", verdict_table(claims, results))}});
   for (const ClaimVerdict verdict : kPlotted) {

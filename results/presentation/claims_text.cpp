@@ -31,17 +31,17 @@ Tone tone(ClaimVerdict verdict) {
   return Tone::plain;
 }
 
-/// Returns a row for each rule. The second column has the name or the statement of the claim, in its first row
-/// only.
+/// Returns a row for each rule. The first two columns have the name or the statement of the claim and its verdict, in its
+/// first row only.
 Table rule_rows(std::span<const Claim> claims, std::span<const ClaimResult> results, const char* column,
                 std::string (*title)(const Claim&)) {
-  Table table{{{"verdict"}, {column}, {"rule"}, {"published", Align::right}, {"found (95 %)", Align::right}}, {}};
+  Table table{{{column}, {"verdict"}, {"rule"}, {"published", Align::right}, {"found (95 %)", Align::right}}, {}};
   for (size_t i = 0; i < claims.size(); ++i) {
     for (size_t r = 0; r < claims[i].rules.size(); ++r) {
       const RuleResult& rule = results[i].rules[r];
-      const ClaimVerdict verdict = r == 0 ? results[i].verdict : rule.verdict;
-      table.rows.push_back({Cell{r == 0 ? to_string(verdict) : "", tone(verdict)}, r == 0 ? title(claims[i]) : "",
-                            rule_text(claims[i].rules[r]), published_text(claims[i].rules[r]), found_text(rule)});
+      const Cell verdict = r == 0 ? Cell{to_string(results[i].verdict), tone(results[i].verdict)} : Cell{""};
+      table.rows.push_back({r == 0 ? title(claims[i]) : "", verdict, rule_text(claims[i].rules[r]),
+                            published_text(claims[i].rules[r]), found_text(rule)});
     }
   }
   return table;

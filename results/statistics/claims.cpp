@@ -56,7 +56,7 @@ std::vector<Cell*> list_cells(AnyRule& rule) {
 struct Judged {
   const Rule* rule;
   Metric metric;
-  const Evidence *high = nullptr, *low = nullptr;  // of an order rule
+  const Evidence *high = nullptr, *low = nullptr;  // the same for a level rule
   RuleResult result;
 };
 
@@ -111,11 +111,11 @@ void measure_order(Judged& judged) {
   judged.result.p_below_least = shift_p(judged.high->values, judged.low->values, -rule.least);
 }
 
-/// Returns the smallest number of seeds of each encoding with which a t-test of this effect has a power of 0.8 at
-/// that level, and with which a permutation test can reach the level at all; empty above 100.
-std::optional<int> seeds_needed(double effect, double deviation, double level) {
-  constexpr unsigned kMax = 100;
-  for (unsigned n = kClaimSeeds; n <= kMax; ++n) {
+/// Returns the smallest number of seeds of each encoding, more than `trained`, with which a t-test of this effect has a
+/// power of 0.8 at that level, and with which a permutation test can reach the level at all; empty above 100.
+std::optional<int> seeds_needed(double effect, double deviation, double level, size_t trained) {
+  constexpr size_t kMax = 100;
+  for (auto n = static_cast<unsigned>(trained + 1); n <= kMax; ++n) {
     if (boost::math::binomial_coefficient<double>(2 * n, n) * level < 1) continue;
     const double freedom = 2.0 * n - 2;
     const double critical = quantile(complement(boost::math::students_t(freedom), level));
@@ -140,40 +140,41 @@ std::string why_not_weaker(const Judged& judged) {
   return "";
 }
 
-/// Explains an order rule that is weaker or inconclusive. `level` is that of a single test.
-void explain_order(Judged& judged, double level) {
+/// Explains an order rule that is weaker or inconclusive. `tests` and `tests_weaker` are the numbers of tests that were
+/// corrected together.
+void explain_order(Judged& judged, double alpha, size_t tests, size_t tests_weaker) {
   const auto& rule = std::get<OrderRule>(*judged.rule);
   RuleResult& result = judged.result;
   if (result.verdict == ClaimVerdict::weaker) {
     result.reason = fmt::format("the difference is below {:.3f}, which the rule needs", rule.least);
     return;
   }
-  result.reason = why_not_weaker(judged);
+  const bool is_greater = *result.difference > rule.least;
+  if (!is_greater) result.reason = why_not_weaker(judged);
   if (!result.reason.empty()) return;
   const double effect = std::abs(*result.difference - rule.least);
+  const double level = alpha / static_cast<double>(is_greater ? tests : tests_weaker);
   const double high = standard_deviation(judged.high->values), low = standard_deviation(judged.low->values);
-  result.seeds_needed = seeds_needed(effect, std::sqrt((high * high + low * low) / 2), level);
+  result.seeds_needed = seeds_needed(effect, std::sqrt((high * high + low * low) / 2), level,
+                                     std::max(judged.high->values.size(), judged.low->values.size()));
   result.reason =
       result.seeds_needed
-          ? fmt::format(
-                "about {} seeds of each encoding would show {}", *result.seeds_needed,
-                *result.difference > rule.least ? "the claimed difference" : "that the difference is smaller")
+          ? fmt::format("about {} seeds of each encoding in all would show {}", *result.seeds_needed,
+                        is_greater ? "the claimed difference" : "that the difference is smaller")
           : fmt::format("close to {:.3f}, which the rule needs; even 100 seeds would not decide, by extrapolation",
                         rule.least);
 }
 
 /// Corrects the p-values of all order rules of `family` by Holm's method: those of `reproduced` and `contradicted`
 /// together, those of `weaker` by themselves. A rule that was not tested counts with p-values of 1, so training another
-/// claim never undoes a verdict. So do `other_rules` that are not in the family.
-void judge_orders(std::vector<Judged*>& family, double alpha, size_t other_rules) {
+/// claim never undoes a verdict.
+void judge_orders(std::vector<Judged*>& family, double alpha) {
   std::vector<double> p, p_weaker;
   for (const Judged* judged : family) {
     p.push_back(judged->result.p_above_least.value_or(1));
     p.push_back(judged->result.p_below_zero.value_or(1));
     p_weaker.push_back(judged->result.p_below_least.value_or(1));
   }
-  p.resize(p.size() + 2 * other_rules, 1);
-  p_weaker.resize(p_weaker.size() + other_rules, 1);
   const std::vector<double> corrected = holm_correction(p), corrected_weaker = holm_correction(p_weaker);
   for (size_t i = 0; i < family.size(); ++i) {
     RuleResult& result = family[i]->result;
@@ -186,7 +187,7 @@ void judge_orders(std::vector<Judged*>& family, double alpha, size_t other_rules
     if (*result.p_above_least <= alpha) result.verdict = ClaimVerdict::reproduced;
     if (*result.p_below_zero <= alpha) result.verdict = ClaimVerdict::contradicted;
     if (result.verdict == ClaimVerdict::weaker || result.verdict == ClaimVerdict::inconclusive)
-      explain_order(*family[i], alpha / static_cast<double>(p.size()));
+      explain_order(*family[i], alpha, p.size(), p_weaker.size());
   }
 }
 
@@ -275,34 +276,23 @@ std::string word_of(ClaimVerdict verdict) {
 std::string meaning(ClaimVerdict verdict) {
   switch (verdict) {
     case ClaimVerdict::reproduced:
-      return "the difference is proven to be above the bound of the rule, or nine in ten seeds reach the level";
+      return "the difference is significantly above the bound of the rule, or nine in ten seeds meet the rule";
     case ClaimVerdict::weaker:
-      return "the difference is proven to be below the bound and may be 0, or fewer than nine in ten seeds reach the "
-             "level";
+      return "the difference is significantly below the bound and may be 0, or fewer than nine in ten seeds meet the "
+             "rule";
     case ClaimVerdict::contradicted:
-      return "the difference is proven to be below 0, or at most one in ten seeds reach the level";
+      return "the difference is significantly below 0, or at most one in ten seeds meet the rule";
     case ClaimVerdict::inconclusive:
-      return "the runs prove none of these; the reason says if more seeds would decide";
+      return "the runs decide none of these; the reason states whether more seeds would";
     case ClaimVerdict::not_comparable:
       return "the suite cannot train what the source trained; the reason lists the differences";
     case ClaimVerdict::not_run:
-      return "the rules are fixed, and nothing has been trained for the claim";
+      return "a run that the claim needs is missing or not finished";
   }
   return "";
 }
 
-size_t count_order_rules(std::span<const Claim> claims) {
-  size_t count = 0;
-  for (const Claim& claim : claims) {
-    if (!claim.comparable) continue;
-    count += std::ranges::count_if(claim.rules,
-                                   [](const Rule& rule) { return std::holds_alternative<OrderRule>(rule); });
-  }
-  return count;
-}
-
-std::vector<ClaimResult> judge_claims(std::span<const Claim> claims, const AllEvidence& all, double alpha,
-                                      size_t other_order_rules) {
+std::vector<ClaimResult> judge_claims(std::span<const Claim> claims, const AllEvidence& all, double alpha) {
   std::vector<std::vector<Judged>> judged;
   for (const Claim& claim : claims) {
     std::vector<Judged>& rules = judged.emplace_back();
@@ -322,7 +312,7 @@ std::vector<ClaimResult> judge_claims(std::span<const Claim> claims, const AllEv
       if (std::holds_alternative<OrderRule>(*one.rule) && claims[i].comparable) family.push_back(&one);
     }
   }
-  judge_orders(family, alpha, other_order_rules);
+  judge_orders(family, alpha);
   std::vector<ClaimResult> results;
   for (size_t i = 0; i < claims.size(); ++i) results.push_back(combine(claims[i], judged[i]));
   return results;

@@ -1,8 +1,8 @@
-// Judges claims of the literature by rules that were fixed before any run.
+// Judges claims of the literature by rules whose bounds were fixed before the first run.
 //
 // A claim is a sentence with rules, all of which must hold. An order rule states that one accuracy is above another:
 // it is reproduced if the difference of the means over seeds is above `least`, contradicted if it is below 0, and
-// weaker if it is below `least`, all by exact permutation tests of shifted seeds. Holm's correction counts all order
+// weaker if it is below `least`, all by permutation tests of shifted seeds. Holm's correction counts all order
 // rules of the comparable claims, trained or not, so training another claim never undoes a verdict. It corrects the
 // tests for `weaker` by themselves. A level rule states a bound of an accuracy: it is reproduced if at least nine in ten
 // seeds reach it, contradicted if at most one in ten does, and weaker if a binomial test refutes that nine in ten do.
@@ -111,7 +111,7 @@ constexpr ClaimVerdict kClaimVerdicts[] = {ClaimVerdict::reproduced,     ClaimVe
                                            ClaimVerdict::contradicted,   ClaimVerdict::inconclusive,
                                            ClaimVerdict::not_comparable, ClaimVerdict::not_run};
 std::string to_string(ClaimVerdict);  // "not comparable"
-std::string word_of(ClaimVerdict);    // "not_comparable", a word for the command line
+std::string word_of(ClaimVerdict);    // "not_comparable", as --verdict takes it
 std::string meaning(ClaimVerdict);
 
 struct RuleResult {
@@ -134,13 +134,8 @@ struct ClaimResult {
   std::vector<RuleResult> rules;  // in the order of the claim
 };
 
-/// Returns the number of order rules of the comparable claims.
-size_t count_order_rules(std::span<const Claim>);
-
 /// Returns the result of each claim, in order. `alpha` is the probability that any order rule is wrongly found
 /// reproduced or contradicted, the probability that any is wrongly found weaker, and the level of the binomial test.
-/// P-values are also corrected for `other_order_rules`, those of claims that are not given.
-std::vector<ClaimResult> judge_claims(std::span<const Claim>, const AllEvidence&, double alpha = 0.05,
-                                      size_t other_order_rules = 0);
+std::vector<ClaimResult> judge_claims(std::span<const Claim>, const AllEvidence&, double alpha = 0.05);
 
 }  // namespace posbench

@@ -69,7 +69,7 @@ TEST_CASE("an order claim is reproduced, contradicted or open by the difference 
   CHECK(open.verdict == ClaimVerdict::inconclusive);
   CHECK(open.rules[0].seeds_needed.value() > 7);
   CHECK(open.reason == "about " + std::to_string(*open.rules[0].seeds_needed) +
-                           " seeds of each encoding would show the claimed difference");
+                           " seeds of each encoding in all would show the claimed difference");
 }
 
 TEST_CASE("a claim whose difference is below the one that its rule needs is weaker") {
@@ -95,8 +95,6 @@ TEST_CASE("p-values are corrected for all claims that are judged together") {
   const std::vector<Claim> many(20, claim({order("solves", "fails")}));
   CHECK(*judge_claims(many, all)[0].rules[0].p_above_least == Approx(40.0 / 3432));
   CHECK(judge_claims(many, all)[19].verdict == ClaimVerdict::reproduced);
-  const std::vector<Claim> one(1, claim({order("solves", "fails")}));
-  CHECK(*judge_claims(one, all, 0.05, 19)[0].rules[0].p_above_least == Approx(40.0 / 3432));
   const std::vector<Claim> too_many(90, claim({order("solves", "fails")}));
   CHECK(judge_claims(too_many, all)[0].verdict == ClaimVerdict::inconclusive);
 }
@@ -278,15 +276,17 @@ TEST_CASE(
   const std::vector<ClaimResult> results = judge_claims(claims, three_encodings());
   const Table table = claim_table(claims, results);
   REQUIRE(table.rows.size() == 2);
-  CHECK(table.rows[0][0].text == "weaker");
+  CHECK(table.rows[0][0].text == "mine");
+  CHECK(table.rows[0][1].text == "weaker");
   CHECK(table.rows[0][2].text == "solves > fails, task ood_far");
   CHECK(table.rows[0][3].text == "+0.800");
   CHECK(table.rows[1][2].text == "mixed task ood_far >= 0.97");
   CHECK(table.rows[1][4].text == "4 of 7 seeds");
   const Table document = claim_statements(claims, results);
   REQUIRE(document.rows.size() == 2);
-  CHECK(document.columns[1].header == "statement");
-  CHECK(document.rows[0][1].text == claims[0].statement + " (" + claims[0].source + ")");
+  CHECK(document.columns[0].header == "statement");
+  CHECK(document.rows[0][0].text == claims[0].statement + " (" + claims[0].source + ")");
+  CHECK(document.rows[1][0].text.empty());
   CHECK(document.rows[1][1].text.empty());
   CHECK(document.rows[1][4].text == "4 of 7 seeds");
   CHECK(claim_notes(claims, results) ==

@@ -264,6 +264,16 @@ TEST_CASE("a corrected p-value is not below that of a larger statistic") {
   CHECK(corrected[1][0] == near(0.5));
 }
 
+TEST_CASE("a test of a shift uses all relabelings of up to ten seeds a side") {
+  const auto least_p = [](size_t seeds) {
+    return shift_p(std::vector<double>(seeds, 0.0), std::vector<double>(seeds, 1.0), 0);
+  };
+  CHECK(least_p(7) == Approx(1.0 / 3432));
+  CHECK(least_p(8) == Approx(1.0 / 12870));
+  CHECK(least_p(10) == Approx(1.0 / 184756));
+  CHECK(least_p(11) == Approx(1.0 / 10000));  // 10,000 random relabelings
+}
+
 TEST_CASE("the interval of a shift ends where its one-sided p-value passes 2.5 %") {
   const std::vector<double> low{0.31, 0.12, 0.45, 0.2, 0.27, 0.36}, high{0.52, 0.7, 0.41, 0.63, 0.39, 0.58};
   const Interval interval = shift_interval(low, high);
