@@ -234,7 +234,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
                          "Train the runs that published claims need, and judge the claims by fixed rules")
           ->group(kRunning);
   command->add_option("claims", request->claims,
-                      "claims: names, as --list shows them, or globs ('cope-*'); without names all claims");
+                      "names, as --list shows them, or globs ('cope-*'); without names all claims");
   CLI::Option* list = command->add_flag("--list", request->list,
                                         "print the claims with the verdicts of the stored runs, and run nothing");
   std::vector<std::pair<std::string, ClaimVerdict>> verdicts;

@@ -30,8 +30,6 @@ struct SeparationRequest {
 };
 
 int separation(const SeparationRequest& request) {
-  if (request.metric == Metric::effective_length)
-    throw InputError("--metric is effective_length, expected a metric of splits; take sequence, or use 'compare'");
   const std::vector<Separation> separations =
       find_separations(summarize(read_run_report(request.report)), request.kind, request.metric);
   if (separations.empty()) {
@@ -71,7 +69,7 @@ void add_separation(CLI::App& app, Invocation& invocation) {
       *command, "--kind", request->kind,
       {{"in_distribution", SplitKind::in_distribution}, {"out_of_distribution", SplitKind::out_of_distribution}},
       "kind of the splits whose mean is compared");
-  add_metric(*command, request->metric);
+  add_metric(*command, request->metric, /*has_effective_length=*/false);
   command
       ->add_option("--fraction", request->fraction,
                    "smallest fraction of separating tasks; below it the exit code is 1")

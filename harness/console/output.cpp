@@ -61,13 +61,17 @@ void add_color(CLI::App& command, std::string& color) {
              "use of colors on the console; auto: if standard output is a terminal and NO_COLOR is not set");
 }
 
-void add_metric(CLI::App& command, Metric& metric) {
+void add_metric(CLI::App& command, Metric& metric, bool has_effective_length) {
   std::vector<std::pair<std::string, Metric>> choices;
-  for (const MetricInfo& each : metrics()) choices.emplace_back(each.name, each.metric);
+  for (const MetricInfo& each : metrics()) {
+    if (has_effective_length || each.metric != Metric::effective_length)
+      choices.emplace_back(each.name, each.metric);
+  }
   add_choice<Metric, Metric>(
       command, "--metric", metric, choices,
-      "metric: accuracy by sequence or by token, mean of the accuracies at each length, mean cross-entropy "
-      "(loss), mean margin of the answer's logit, or effective length");
+      fmt::format("metric: accuracy by sequence or by token, mean of the accuracies at each length, mean cross-entropy "
+                  "(loss), mean margin of the answer's logit{}",
+                  has_effective_length ? ", or effective length" : ""));
 }
 
 void add_output(CLI::App& command, Output& output, bool has_page) {

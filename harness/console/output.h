@@ -26,8 +26,8 @@ struct Output {
 void add_configuration(CLI::App&, ConfigRequest&);
 /// Adds --color.
 void add_color(CLI::App&, std::string& color);
-/// Adds --metric.
-void add_metric(CLI::App&, Metric&);
+/// Adds --metric. A command that compares splits does not offer the effective length.
+void add_metric(CLI::App&, Metric&, bool has_effective_length = true);
 /// Adds -o, --format and --color. A command without a page does not offer HTML.
 void add_output(CLI::App&, Output&, bool has_page = true);
 
