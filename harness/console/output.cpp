@@ -69,9 +69,10 @@ void add_metric(CLI::App& command, Metric& metric, bool has_effective_length) {
   }
   add_choice<Metric, Metric>(
       command, "--metric", metric, choices,
-      fmt::format("metric: accuracy by sequence or by token, mean of the accuracies at each length, mean cross-entropy "
-                  "(loss), mean margin of the answer's logit{}",
-                  has_effective_length ? ", or effective length" : ""));
+      fmt::format(
+          "metric: accuracy by sequence or by token, mean of the accuracies at each length, mean cross-entropy "
+          "(loss), mean margin of the answer's logit{}",
+          has_effective_length ? ", or effective length" : ""));
 }
 
 void add_output(CLI::App& command, Output& output, bool has_page) {

@@ -25,11 +25,8 @@ constexpr ClaimVerdict kPlotted[] = {ClaimVerdict::contradicted, ClaimVerdict::w
 
 /// Returns a published number as an accuracy from 0 to 1; empty if it is something else, such as a gain.
 std::optional<double> published_accuracy(const Published& published) {
-  if (published.what.starts_with("test error in %")) return 1 - published.value / 100;
-  for (const char* begin : {"accuracy in %", "mean accuracy in %", "best accuracy in %", "exact match in %",
-                            "exact match of all reads in %"}) {
-    if (published.what.starts_with(begin)) return published.value / 100;
-  }
+  const auto has = [&](const char* words) { return published.what.find(words) != std::string::npos; };
+  if (has(" in %") && !has("gain")) return has("error") ? 1 - published.value / 100 : published.value / 100;
   if (published.what.starts_with("sequence accuracy")) return published.value;
   return std::nullopt;
 }

@@ -350,7 +350,9 @@ TEST_CASE(
   with_numbers.statement = "Solving solves.";
   with_numbers.read_from = "paper text";
   with_numbers.read_where = "Table 7";
-  with_numbers.published = {{"test error in %, task", "solves", 12.5}, {"mean gain in points", "fails", 3}};
+  with_numbers.published = {{"test error in %, task", "solves", 12.5},
+                            {"mean gain in points", "fails", 3},
+                            {"exact match in %, task", "mixed", 25}};
   const std::vector<Claim> claims = {with_numbers};
   const AllEvidence all = three_encodings();
   const std::string page = make_claims_page(claims, judge_claims(claims, all), all, "reduced", "runs/claims");
@@ -360,9 +362,11 @@ TEST_CASE(
   CHECK(page.find("1 weaker, at the reduced size.") != std::string::npos);
   CHECK(page.find("Kinds of claims: 1 own statement.") != std::string::npos);
   CHECK(page.find("mine (all, own statement). nowhere (paper text: Table 7).") != std::string::npos);
-  CHECK(page.find("Published: test error in %, task: solves 12.5; mean gain in points: fails 3.") !=
-        std::string::npos);
-  CHECK(page.find("[0.875,null,null]") != std::string::npos);  // the published accuracies of the three rows
+  CHECK(
+      page.find(
+          "Published: test error in %, task: solves 12.5; mean gain in points: fails 3; exact match in %, task: mixed 25.") !=
+      std::string::npos);
+  CHECK(page.find("[0.875,null,0.25]") != std::string::npos);  // the published accuracies of the three rows
   CHECK(page.find("nine in ten seeds need at least 0.97") != std::string::npos);
 }
 
