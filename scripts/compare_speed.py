@@ -49,7 +49,10 @@ def main():
     parser.add_argument("-e", "--encodings", default="none,alibi,rope,shaw_k,cope,dape", help="as for posbench bench")
     parser.add_argument("--sizes", default="quick,che", help="as for posbench bench")
     parser.add_argument(
-        "--rounds", type=int, default=24, help="runs of both builds; 6 place memory in all ways in both orders"
+        "--rounds",
+        type=int,
+        default=24,
+        help="runs of both builds; a multiple of 6 balances the order and the places in memory",
     )
     parser.add_argument("--isa", default=",", metavar="BEFORE,AFTER", help="instruction sets, if they differ")
     parser.add_argument("--most", type=float, default=1.05, help="largest ratio of times that passes")

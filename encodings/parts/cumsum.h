@@ -1,4 +1,4 @@
-// Sums of the rows or columns up to each, and the gradients of these sums.
+// Provides cumulative sums over rows and over columns, and their gradients.
 #pragma once
 #include "model/tensor.h"
 

@@ -1,7 +1,6 @@
 // `posbench reproduce`: the verdicts on published claims by runs of this program.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -134,7 +133,8 @@ void check_directory(const fs::path& path) {
   if (!fs::is_directory(path)) throw InputError(fmt::format("{}: there is no such directory", path.string()));
 }
 
-/// Judges the claims of `plan` together with all others, whose runs in the directories count too: the correction is for all.
+/// Judges the claims of `plan` together with all others, because the correction is for all. The runs of the others in the
+/// directories count too.
 std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidence& evidence, ClaimSize size,
                                          const std::vector<fs::path>& directories) {
   const ClaimPlan all = plan_claims({}, size);
@@ -144,10 +144,9 @@ std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidenc
   }
   const std::vector<ClaimResult> results = judge_claims(all.claims, of_all, kAlpha);
   std::vector<ClaimResult> chosen;
-  for (const Claim& claim : plan.claims) {
-    const auto same_name = [&](const Claim& other) { return other.name == claim.name; };
-    chosen.push_back(
-        results[static_cast<size_t>(std::ranges::find_if(all.claims, same_name) - all.claims.begin())]);
+  for (size_t i = 0; i < results.size() && chosen.size() < plan.claims.size();
+       ++i) {  // both plans are sorted by name
+    if (all.claims[i].name == plan.claims[chosen.size()].name) chosen.push_back(results[i]);
   }
   return chosen;
 }

@@ -247,8 +247,8 @@ std::string show_claim(const std::string& name) {
       if (order) rule += fmt::format("; by more than {:.4g}", order->least);
       for (const ClaimCell* cell : cells_of(claim.rules[n])) {
         if (cell->learned_from)
-          rule +=
-              fmt::format("; a seed of {} has learned the task from {} on", cell->encoding, *cell->learned_from);
+          rule += fmt::format("; a seed of {} has learned the task at {} or more", cell->encoding,
+                              *cell->learned_from);
       }
       text += field("rule", rule);
       if (reduced.is_null()) continue;
@@ -279,7 +279,8 @@ std::string show_model(const std::string& name) {
   return text;
 }
 
-/// Returns the meaning of a verdict, given "weaker" or "not_run", and the claims that have it. Empty if there is none.
+/// Returns the meaning of a verdict, given "weaker" or "not_run", and the command that lists its claims. Empty if there is no
+/// such verdict.
 std::string show_verdict(const std::string& text) {
   for (const ClaimVerdict verdict : kClaimVerdicts) {
     const std::string name = to_string(verdict), word = word_of(verdict);

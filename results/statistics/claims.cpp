@@ -56,7 +56,7 @@ std::vector<Cell*> list_cells(AnyRule& rule) {
 struct Judged {
   const Rule* rule;
   Metric metric;
-  const Evidence *high = nullptr, *low = nullptr;  // the same for a level rule
+  const Evidence *high = nullptr, *low = nullptr;  // both are the evidence of a level rule
   RuleResult result;
 };
 
@@ -283,7 +283,7 @@ std::string meaning(ClaimVerdict verdict) {
     case ClaimVerdict::contradicted:
       return "the difference is significantly below 0, or at most one in ten seeds meet the rule";
     case ClaimVerdict::inconclusive:
-      return "the runs decide none of these; the reason states whether more seeds would";
+      return "the runs show none of reproduced, weaker and contradicted; the reason states whether more seeds would";
     case ClaimVerdict::not_comparable:
       return "the suite cannot train what the source trained; the reason lists the differences";
     case ClaimVerdict::not_run:
