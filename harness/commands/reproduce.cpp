@@ -144,8 +144,8 @@ std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidenc
   }
   const std::vector<ClaimResult> results = judge_claims(all.claims, of_all, kAlpha);
   std::vector<ClaimResult> chosen;
-  for (size_t i = 0; i < results.size() && chosen.size() < plan.claims.size();
-       ++i) {  // both plans are sorted by name
+  // Both plans are sorted by name.
+  for (size_t i = 0; i < results.size() && chosen.size() < plan.claims.size(); ++i) {
     if (all.claims[i].name == plan.claims[chosen.size()].name) chosen.push_back(results[i]);
   }
   return chosen;
