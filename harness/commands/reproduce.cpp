@@ -24,6 +24,7 @@
 #include "harness/console/terminal.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/plan.h"
+#include "harness/runs/reuse.h"
 #include "harness/runs/suite.h"
 #include "results/presentation/claims_page.h"
 #include "results/presentation/claims_text.h"
@@ -41,7 +42,7 @@ struct ReproduceRequest {
   ClaimSize size = ClaimSize::reduced;
   std::optional<fs::path> directory, page;
   std::vector<fs::path> with;  // further directories with runs
-  int jobs = 0;
+  int seeds = 0, jobs = 0;     // seeds: the least number
   Shard shard;
   std::optional<ClaimVerdict> verdict;  // of the claims to list
   bool list = false, dry_run = false, judge_only = false, finished = false;
@@ -88,25 +89,40 @@ void print_claims(ClaimPlan plan, const ReproduceRequest& request, bool color) {
     fmt::print("{}\n", wrapped_lines(note, 0, list_width()));
 }
 
-/// Prints the estimated time of each run on one core.
-void print_plan(const ClaimPlan& plan, const Shard& shard, int jobs, bool color) {
+/// Returns the reports of this run in other directories.
+std::vector<fs::path> reports_of(const ClaimRun& run, const std::vector<fs::path>& directories) {
+  std::vector<fs::path> reports;
+  for (const fs::path& directory : directories) {
+    if (fs::path report = find_report(directory / run.name); !report.empty()) reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+/// Prints the estimated time of each run on one core, without the experiments that are reused.
+void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, int jobs, bool color) {
   Table table{{{"run"}, {"task"}, {"encoding"}, {"seeds", Align::right}, {"core minutes", Align::right}}, {}};
   double seconds = 0;
   StatusLine status("measuring the runs");
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     status.set_progress(i, plan.runs.size());
-    if (!shard.has(i)) continue;
+    if (!request.shard.has(i)) continue;
     const RunConfig& config = plan.runs[i].config;
-    const Plan of_run = make_plan(make_suite(config), jobs, kIdleCores, [](size_t, size_t) {});
+    Suite suite = make_suite(config);
+    leave_out_finished(suite, read_reusable(suite, reports_of(plan.runs[i], request.with)));
+    const Plan of_run = make_plan(suite, jobs, kIdleCores, [](size_t, size_t) {});
     seconds += of_run.core_seconds;
     table.rows.push_back({plan.runs[i].name, config.tasks.front(), config.encodings.front(),
-                          fmt::format("{}", config.seeds.size()),
+                          fmt::format("{}", suite.experiments.size()),
                           fmt::format("{:.1f}", of_run.core_seconds / 60)});
   }
   status.clear();
   print_table(table, color);
-  fmt::print("{} claims, {} runs; about {:.1f} hours of core time, {:.1f} hours with {} jobs\n",
-             plan.claims.size(), table.rows.size(), seconds / 3600, seconds / 3600 / jobs, jobs);
+  const auto counted = [](size_t n, const char* noun) {
+    return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+  };
+  fmt::print("{}, {}; about {:.1f} hours of core time, {:.1f} hours with {}\n",
+             counted(plan.claims.size(), "claim"), counted(table.rows.size(), "run"), seconds / 3600,
+             seconds / 3600 / jobs, counted(static_cast<size_t>(jobs), "job"));
 }
 
 /// Trains the unfinished runs. Returns the exit code of the first run that was interrupted or could not write.
@@ -119,6 +135,7 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
     run_request.jobs = request.jobs;
     run_request.directory = path;
     run_request.existing = Existing::resume;
+    run_request.reuse = reports_of(plan.runs[i], request.with);
     run_request.print_summary = false;
     run_request.needs_resume_flag = false;
     run_request.verbosity = is_quiet() ? Verbosity::quiet : Verbosity::normal;
@@ -163,7 +180,7 @@ int reproduce(const ReproduceRequest& request) {
   if (request.verdict && !request.list) throw InputError("--verdict needs --list");
   for (const fs::path& other : request.with) check_directory(other);
   if (request.page && !request.page->parent_path().empty()) check_directory(request.page->parent_path());
-  ClaimPlan plan = plan_claims(request.claims, request.size);
+  ClaimPlan plan = plan_claims(request.claims, request.size, request.seeds);
   const bool color = wants_color(request.color);
   const int jobs = request.jobs > 0 ? request.jobs : count_hardware_threads();
   if (request.list) {
@@ -171,7 +188,7 @@ int reproduce(const ReproduceRequest& request) {
     return 0;
   }
   if (request.dry_run) {
-    print_plan(plan, request.shard, jobs, color);
+    print_plan(plan, request, jobs, color);
     return 0;
   }
   const fs::path directory =
@@ -186,7 +203,10 @@ int reproduce(const ReproduceRequest& request) {
   std::vector<fs::path> directories{directory};
   directories.insert(directories.end(), request.with.begin(), request.with.end());
   AllEvidence evidence;
-  for (const fs::path& path : directories) evidence.merge(collect_evidence(plan, path));
+  for (const fs::path& path : directories) {
+    evidence.merge(collect_evidence(
+        plan, path, path == directory ? OtherSettings::refused : OtherSettings::fewer_seeds_skipped));
+  }
   if (request.finished) {
     keep_finished(plan, evidence);
     if (plan.claims.empty()) {
@@ -251,6 +271,11 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
   command->add_option("-o,--output", request->directory, "directory of the runs")
       ->default_str("runs/claims, or runs/claims-full");
   command
+      ->add_option("-s,--seeds", request->seeds,
+                   "least number of seeds of each run, as 'reason of the verdict' in --list proposes it")
+      ->default_str("that of the claims")
+      ->check(in_range({1, 100000}));
+  command
       ->add_option("-j,--jobs", request->jobs, "number of experiments at once; each also uses cores that are idle")
       ->default_str("all cores")
       ->check(in_range({1, 4096}));
@@ -259,7 +284,9 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
           "--shard", [request](const std::string& text) { request->shard = Shard::parse(text); },
           "part of the runs, K/N: every N-th from the K-th on")
       ->default_str("1/1");
-  command->add_option("--with", request->with, "directories of other shards, whose runs are used too")
+  command
+      ->add_option("--with", request->with,
+                   "directories of other runs or shards; their finished runs and seeds are not trained again")
       ->take_all()
       ->default_str("none");
   command
@@ -286,6 +313,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
       {{"posbench reproduce --list", "all claims"},
        {"posbench reproduce --list --verdict contradicted", "the claims that do not hold at the reduced size"},
        {"posbench reproduce cope-flip-flop-longer --dry-run", "the runs of one claim"},
+       {"posbench reproduce cope-counting-5 -s 41 -o claims/more --with claims/1", "more seeds than in claims/1"},
        {"posbench reproduce -o claims/1 --shard 1/2", "and on another machine: -o claims/2 --shard 2/2"},
        {"posbench reproduce -o claims/1 --with claims/2 --judge-only --page claims.html", ""}},
       {"Claims with equal settings share their runs. Finished runs are not repeated. The same command continues "

@@ -236,6 +236,13 @@ void add_directory(CLI::App& command, Request& request) {
       ->needs(resume);
   command.add_flag("--force", request.force, "replace an existing run directory")->excludes(resume);
   command
+      .add_option(
+          "--reuse", request.reuse,
+          "runs or reports whose finished experiments are taken over, if the task, the encoding, the seed and "
+          "all settings are the same; only the others are trained")
+      ->take_all()
+      ->default_str("none");
+  command
       .add_option("--checkpoint-every", request.checkpoint_every,
                   "seconds between two checkpoints of an experiment; 0: a checkpoint after every step")
       ->check(in_range({0.0, 1e9}));
@@ -299,6 +306,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
        {"posbench run -t all -e all --set model.attention=bidirectional --keep-going", ""},
        {"posbench run --config out/report.json -o again", "the run of a report again"},
        {"posbench run --resume -o out", "the same run, after an interruption"},
+       {"posbench run --config out/report.json -s 10 --reuse out -o more",
+        "ten seeds; only the new ones are trained"},
        {"posbench run -o live --live", "live/report.html follows the run in a browser"},
        {"posbench run --profile standard --shard 3/16 -o out/3", "a sixteenth of a suite"},
        {"posbench run -t flip_flop:length=256 -e cope -s 1 --set training.groups=8",
@@ -311,6 +320,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
        "finished experiments are stored, and 'posbench run --resume -o DIR' continues it, each experiment from its last "
        "checkpoint. Before that, 'report', 'compare' and 'inspect' read the unfinished run and state how many of its "
        "experiments they show.",
+       "--reuse adds seeds, encodings or tasks to a run. It does not ask for the same version of posbench; `timing` in "
+       "report.json has the commit that trained each experiment that was taken over.",
        "An experiment uses idle cores: for its tests, and in training if training.groups divides a batch into several "
        "groups. The report depends on the number of groups. It has the same bytes for any number of jobs, threads, "
        "interruptions and shards, except for its context and timing.",

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "base/parallel_for.h"
 #include "base/printable.h"
 #include "harness/console/lines.h"
@@ -40,6 +41,7 @@
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/plan.h"
 #include "harness/runs/provenance.h"
+#include "harness/runs/reuse.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/suite.h"
 
@@ -319,7 +321,11 @@ std::optional<Report> run_into(const RunRequest& request, const Suite& suite, in
 }  // namespace
 
 int run_config(const RunConfig& config, const RunRequest& request) {
-  const Suite suite = make_suite(config, request.shard);
+  if (request.save_models && !request.reuse.empty())
+    throw InputError("--reuse excludes --save-models, because the models of the other run are not copied");
+  Suite suite = make_suite(config, request.shard);
+  ReusedResults reused = read_reusable(suite, request.reuse);
+  for (const std::string& note : reused.notes) write_note(note);
   for (const auto& task : suite.tasks) {
     for (const std::string& split : task->skipped_splits)
       write_note(fmt::format("task '{}' is tested without {}", task->spec, split));
@@ -327,6 +333,7 @@ int run_config(const RunConfig& config, const RunRequest& request) {
   const int jobs =
       request.jobs > 0 ? request.jobs : std::max(1, count_hardware_threads() / std::max(1, request.threads));
   if (request.dry_run) {
+    leave_out_finished(suite, reused);
     print_plan(suite, jobs, request.threads, wants_color(request.color));
     return 0;
   }
@@ -338,6 +345,7 @@ int run_config(const RunConfig& config, const RunRequest& request) {
                     .save_models = request.save_models};
   manifest.experiments = ids(suite.experiments);
   RunDirectory directory(request.directory.value_or(default_directory()), request.existing, std::move(manifest));
+  directory.import_results(std::move(reused.finished));
   Json about = directory.record().manifest.context;
   if (request.shard.of > 1) about["shard"] = request.shard.text();
   if (request.rerun_failed) directory.forget_failed();

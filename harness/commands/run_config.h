@@ -16,6 +16,7 @@ struct RunRequest {
   int threads = 0;  // of each experiment; kIdleCores: one, and idle cores
   std::optional<std::filesystem::path> directory;
   Existing existing = Existing::refuse;
+  std::vector<std::filesystem::path> reuse;  // runs or reports whose experiments are taken over
   Shard shard;
   double checkpoint_every = 60;  // seconds of an experiment
   bool dry_run = false, save_models = false, trace_loss = false;

@@ -81,6 +81,21 @@ std::set<std::string> choose_claims(const std::vector<std::string>& patterns) {
   return chosen;
 }
 
+/// Returns the number of seeds of the configuration that the report has.
+size_t count_seeds(const Report& report, const RunConfig& config) {
+  const auto has = [&](std::uint64_t seed) {
+    return std::ranges::any_of(report.experiments, [&](const auto& e) { return e.id.seed == seed; });
+  };
+  return static_cast<size_t>(std::ranges::count_if(config.seeds, has));
+}
+
+/// Returns the first setting in which a report and a configuration differ; "" if only their seeds do.
+std::string difference_without_seeds(const Report& report, const RunConfig& config) {
+  Json before = report.config, now = to_json(config);
+  before["seeds"] = now["seeds"] = Json::array();
+  return difference(before, now);
+}
+
 }  // namespace
 
 const std::vector<ClaimFile>& claim_files() {
@@ -94,7 +109,7 @@ const std::vector<ClaimFile>& claim_files() {
   return files;
 }
 
-ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size) {
+ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size, int least_seeds) {
   const std::set<std::string> chosen_claims = choose_claims(patterns);
   std::map<std::string, RunConfig> runs;
   std::map<std::string, int> seeds;  // the largest number of any claim, also of those that are not chosen
@@ -119,7 +134,7 @@ ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size) 
   }
   for (const std::string& name : needed) {
     RunConfig config = runs.at(name);
-    config.seeds = parse_seeds(fmt::format("{}", seeds[name]));
+    config.seeds = parse_seeds(fmt::format("{}", std::max(seeds[name], least_seeds)));
     plan.runs.push_back({name, std::move(config)});
   }
   return plan;
@@ -132,14 +147,21 @@ AllEvidence collect_evidence(const ClaimPlan& plan, const std::filesystem::path&
     const std::filesystem::path path = find_report(directory / run.name);
     if (path.empty()) continue;
     Report report = read_user_files([&] { return read_report(path); });
-    const std::string other = difference(report.config, to_json(run.config));
+    const size_t seeds = count_seeds(report, run.config);
+    const std::string other = difference_without_seeds(report, run.config);
+    if (other.empty() && seeds == run.config.seeds.size()) {
+      reports.emplace(run.name, std::move(report));
+      continue;
+    }
+    if (other_settings == OtherSettings::skipped) continue;
     if (!other.empty()) {
-      if (other_settings == OtherSettings::skipped) continue;
       throw InputError(fmt::format(
           "{} has other settings than its claims: {}; remove it, and 'posbench reproduce' trains it again",
           path.string(), other));
     }
-    reports.emplace(run.name, std::move(report));
+    if (other_settings == OtherSettings::fewer_seeds_skipped) continue;
+    throw InputError(fmt::format("{} has {} of {} seeds; give another -o, and --with {} to take over these",
+                                 path.string(), seeds, run.config.seeds.size(), directory.string()));
   }
   AllEvidence evidence;
   for (Claim claim : plan.claims) {

@@ -24,14 +24,16 @@ struct ClaimPlan {
 };
 
 /// Plans the claims that match one of the patterns ("cope-*"), or all claims if there are none. A run does not
-/// depend on which claims are chosen. Throws InputError if no claim matches a pattern.
-ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize);
+/// depend on which claims are chosen. Each run has at least `seeds` seeds. Throws InputError if no claim matches a
+/// pattern.
+ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize, int seeds = 0);
 
-/// States if a run with other settings than the plan's is an error or is skipped.
-enum class OtherSettings { refused, skipped };
+/// States if a run with other settings than the plan's, or with fewer seeds, is an error or is skipped.
+enum class OtherSettings { refused, fewer_seeds_skipped, skipped };
 
 /// Reads the results for these claims from the run directories under `directory`. Runs that are missing or
-/// unfinished are skipped. Throws InputError if a report is invalid, or if it has other settings and these are refused.
+/// unfinished are skipped. A run may have more seeds than its claims need. Throws InputError if a report is invalid, or if
+/// it is refused.
 AllEvidence collect_evidence(const ClaimPlan&, const std::filesystem::path& directory,
                              OtherSettings = OtherSettings::refused);
 

@@ -254,15 +254,18 @@ void RunDirectory::append(const ExperimentResult& result, double seconds) {
 }
 
 void RunDirectory::import_results(std::map<ExperimentId, FinishedExperiment> finished) {
-  for (auto& [id, one] : finished) {
-    one.losses_checksum.clear();  // the files of losses stay with the shards
-    one.line = 0;
+  std::vector<const FinishedExperiment*> added;
+  for (const ExperimentId& id : record_.manifest.experiments) {
+    const auto found = finished.find(id);
+    if (found == finished.end() || record_.finished.contains(id)) continue;
+    found->second.losses_checksum.clear();  // the files of losses stay with the other run
+    found->second.line = 0;
+    added.push_back(&found->second);
   }
   std::string lines;
   constexpr size_t kWrittenAtOnce = 1 << 24;
-  const std::vector<ExperimentId>& ids = record_.manifest.experiments;
   write_in_order(
-      ids.size(), [&](size_t n) { return to_line(finished.at(ids[n])); },
+      added.size(), [&](size_t n) { return to_line(*added[n]); },
       [&](std::string_view line) {
         lines += line;
         if (lines.size() < kWrittenAtOnce) return;
@@ -270,7 +273,7 @@ void RunDirectory::import_results(std::map<ExperimentId, FinishedExperiment> fin
         lines.clear();
       });
   write_lines(lines);
-  record_.finished = std::move(finished);
+  record_.finished.merge(std::move(finished));
 }
 
 void RunDirectory::forget_failed() {

@@ -65,7 +65,7 @@ class RunDirectory {
   /// Appends a finished experiment and flushes it to disk. Throws FileError if that fails, as do all functions
   /// below.
   void append(const ExperimentResult&, double seconds);
-  /// Adds the finished experiments of other runs.
+  /// Adds the finished experiments of other runs that this one lists and has not finished.
   void import_results(std::map<ExperimentId, FinishedExperiment>);
   /// Marks the experiments that diverged or failed for another run, and deletes report.json and
   /// its page. Their lines stay until the new ones are written.

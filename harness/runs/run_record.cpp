@@ -52,6 +52,7 @@ FinishedExperiment read_line(const AnyField& line, std::string_view text, Read e
   check_checksum(line, text);
   FinishedExperiment read{.result = experiment()};
   if (line.has("seconds")) read.seconds = line["seconds"].number(0, std::numeric_limits<double>::max());
+  if (line.has(kTrainedBy)) read.trained_by = line[kTrainedBy].text();
   if (line.has(kLossesChecksum)) read.losses_checksum = line[kLossesChecksum].text();
   return read;
 }
@@ -122,6 +123,7 @@ Manifest read_run_manifest(const fs::path& path) {
 std::string to_line(const FinishedExperiment& finished) {
   Json json = posbench::to_json(finished.result);
   json["seconds"] = finished.seconds;
+  if (!finished.trained_by.empty()) json[kTrainedBy] = finished.trained_by;
   if (!finished.losses_checksum.empty()) json[kLossesChecksum] = finished.losses_checksum;
   std::string text = to_compact_json(json);
   text.pop_back();  // the closing brace
@@ -173,6 +175,7 @@ Report take_report(RunRecord& record, std::vector<TaskBaseline> tasks, Json cont
     report.experiments.push_back(std::move(finished.result));
     Json time = to_json(id);
     time["seconds"] = finished.seconds;
+    if (!finished.trained_by.empty()) time[kTrainedBy] = finished.trained_by;
     total += finished.seconds;
     times.push_back(std::move(time));
   }

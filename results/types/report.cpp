@@ -9,6 +9,27 @@
 #include <vector>
 
 namespace posbench {
+namespace {
+
+bool has(const Json& json, const char* key, bool (Json::*is_type)() const noexcept) {
+  return json.contains(key) && (json.at(key).*is_type)();
+}
+
+/// Calls `use` with the id and the JSON of each experiment in `timing`.
+template <class Use>
+void for_each_time(const Report& report, Use use) {
+  const auto list = report.timing.find("experiments");
+  if (list == report.timing.end() || !list->is_array()) return;
+  for (const Json& time : *list) {
+    if (!time.is_object() || !has(time, "task", &Json::is_string) || !has(time, "encoding", &Json::is_string) ||
+        !has(time, "seed", &Json::is_number_unsigned)) {
+      continue;
+    }
+    use(ExperimentId{time.at("task"), time.at("encoding"), time.at("seed")}, time);
+  }
+}
+
+}  // namespace
 
 const TaskBaseline* find_task(const Report& report, const std::string& task) {
   const auto found = std::ranges::find(report.tasks, task, &TaskBaseline::task);
@@ -36,18 +57,23 @@ std::vector<std::string> select_splits(const TaskBaseline& task, const std::stri
 
 std::map<ExperimentId, double> read_seconds(const Report& report) {
   std::map<ExperimentId, double> seconds;
-  const auto list = report.timing.find("experiments");
-  if (list == report.timing.end() || !list->is_array()) return seconds;
-  for (const Json& time : *list) {
-    const auto is = [&](const char* key, auto test) { return time.contains(key) && (time.at(key).*test)(); };
-    if (!time.is_object() || !is("task", &Json::is_string) || !is("encoding", &Json::is_string) ||
-        !is("seed", &Json::is_number_unsigned) || !is("seconds", &Json::is_number)) {
-      continue;
-    }
+  for_each_time(report, [&](const ExperimentId& id, const Json& time) {
+    if (!has(time, "seconds", &Json::is_number)) return;
     const double value = time.at("seconds");
-    if (value >= 0 && value < 1e12) seconds[{time.at("task"), time.at("encoding"), time.at("seed")}] = value;
-  }
+    if (value >= 0 && value < 1e12) seconds[id] = value;
+  });
   return seconds;
+}
+
+std::map<ExperimentId, std::string> read_commits(const Report& report) {
+  const std::string own =
+      has(report.context, "commit", &Json::is_string) ? report.context.at("commit") : "unknown";
+  std::map<ExperimentId, std::string> commits;
+  for (const ExperimentResult& result : report.experiments) commits[result.id] = own;
+  for_each_time(report, [&](const ExperimentId& id, const Json& time) {
+    if (has(time, kTrainedBy, &Json::is_string)) commits[id] = time.at(kTrainedBy);
+  });
+  return commits;
 }
 
 }  // namespace posbench

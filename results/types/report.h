@@ -12,6 +12,9 @@ namespace posbench {
 
 using Json = nlohmann::ordered_json;
 
+/// The member of an entry in `timing` of an experiment that was taken from another run: the commit that trained it.
+constexpr const char* kTrainedBy = "trained_by";
+
 struct Report {
   Json context = Json::object();  // machine, compiler, commit, ...: passed through
   Json config = Json::object();   // everything needed to repeat the run: passed through
@@ -37,6 +40,10 @@ std::vector<std::string> select_splits(const TaskBaseline&, const std::string& n
 /// Returns the seconds of each experiment. Skips entries of `timing` that have another form, since other programs
 /// may have written them.
 std::map<ExperimentId, double> read_seconds(const Report&);
+
+/// Returns the commit that trained each experiment. It is that of the report, unless the experiment was taken from
+/// another run.
+std::map<ExperimentId, std::string> read_commits(const Report&);
 
 /// A report and its name in messages: its file.
 struct NamedReport {
