@@ -1,6 +1,7 @@
 // `posbench reproduce`: the verdicts on published claims by runs of this program.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -19,12 +20,14 @@
 #include "harness/console/lines.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
+#include "harness/console/progress.h"
 #include "harness/console/status_line.h"
 #include "harness/console/summary.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/plan.h"
 #include "harness/runs/reuse.h"
+#include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
 #include "results/presentation/claims_page.h"
 #include "results/presentation/claims_text.h"
@@ -89,18 +92,33 @@ void print_claims(ClaimPlan plan, const ReproduceRequest& request, bool color) {
     fmt::print("{}\n", wrapped_lines(note, 0, list_width()));
 }
 
-/// Returns the reports of this run in other directories.
-std::vector<fs::path> reports_of(const ClaimRun& run, const std::vector<fs::path>& directories) {
-  std::vector<fs::path> reports;
+/// Returns the run directories or reports with this name in these directories.
+std::vector<fs::path> runs_of(const std::string& name, const std::vector<fs::path>& directories) {
+  std::vector<fs::path> runs;
   for (const fs::path& directory : directories) {
-    if (fs::path report = find_report(directory / run.name); !report.empty()) reports.push_back(std::move(report));
+    const fs::path run = directory / name;
+    if (!find_report(run).empty() || fs::exists(run / kManifestFile)) runs.push_back(run);
   }
-  return reports;
+  return runs;
+}
+
+/// Notes each directory that has no run of the plan.
+void note_useless(const ClaimPlan& plan, const std::vector<fs::path>& directories) {
+  for (const fs::path& directory : directories) {
+    const auto has = [&](const ClaimRun& run) { return !runs_of(run.name, {directory}).empty(); };
+    if (plan.runs.empty() || std::ranges::any_of(plan.runs, has)) continue;
+    write_note(
+        fmt::format("note: --with {} has no run of these claims; expected the -o of 'posbench reproduce', with a "
+                    "folder {}, for example",
+                    directory.string(), plan.runs.front().name));
+  }
 }
 
 /// Prints the estimated time of each run on one core, without the experiments that are reused.
-void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, int jobs, bool color) {
-  Table table{{{"run"}, {"task"}, {"encoding"}, {"seeds", Align::right}, {"core minutes", Align::right}}, {}};
+void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const std::vector<fs::path>& directories,
+                int jobs, bool color) {
+  Table table{{{"run"}, {"task"}, {"encoding"}, {"seeds to train", Align::right}, {"core minutes", Align::right}},
+              {}};
   double seconds = 0;
   StatusLine status("measuring the runs");
   for (size_t i = 0; i < plan.runs.size(); ++i) {
@@ -108,7 +126,7 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, int jobs
     if (!request.shard.has(i)) continue;
     const RunConfig& config = plan.runs[i].config;
     Suite suite = make_suite(config);
-    leave_out_finished(suite, read_reusable(suite, reports_of(plan.runs[i], request.with)));
+    leave_out_reused(suite, read_reusable(suite, runs_of(plan.runs[i].name, directories)));
     const Plan of_run = make_plan(suite, jobs, kIdleCores, [](size_t, size_t) {});
     seconds += of_run.core_seconds;
     table.rows.push_back({plan.runs[i].name, config.tasks.front(), config.encodings.front(),
@@ -120,9 +138,9 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, int jobs
   const auto counted = [](size_t n, const char* noun) {
     return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
   };
-  fmt::print("{}, {}; about {:.1f} hours of core time, {:.1f} hours with {}\n",
-             counted(plan.claims.size(), "claim"), counted(table.rows.size(), "run"), seconds / 3600,
-             seconds / 3600 / jobs, counted(static_cast<size_t>(jobs), "job"));
+  fmt::print("{}, {}; about {} of core time, {} with {}\n", counted(plan.claims.size(), "claim"),
+             counted(table.rows.size(), "run"), format_duration(seconds), format_duration(seconds / jobs),
+             counted(static_cast<size_t>(jobs), "job"));
 }
 
 /// Trains the unfinished runs. Returns the exit code of the first run that was interrupted or could not write.
@@ -135,7 +153,8 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
     run_request.jobs = request.jobs;
     run_request.directory = path;
     run_request.existing = Existing::resume;
-    run_request.reuse = reports_of(plan.runs[i], request.with);
+    run_request.reuse = runs_of(plan.runs[i].name, request.with);
+    run_request.refuse_useless = false;
     run_request.print_summary = false;
     run_request.needs_resume_flag = false;
     run_request.verbosity = is_quiet() ? Verbosity::quiet : Verbosity::normal;
@@ -146,15 +165,22 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
   return 0;
 }
 
-void check_directory(const fs::path& path) {
-  if (!fs::is_directory(path)) throw InputError(fmt::format("{}: there is no such directory", path.string()));
+void check_directory(const char* option, const fs::path& path) {
+  if (fs::is_directory(path)) return;
+  throw InputError(fmt::format("{} {}: {}", option, path.string(),
+                               fs::exists(path) ? "is a file, expected a directory"
+                                                : "there is no such directory; claims come before the options"));
 }
 
 /// Judges the claims of `plan` together with all others, because the correction is for all. The runs of the others in the
 /// directories count too.
 std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidence& evidence, ClaimSize size,
                                          const std::vector<fs::path>& directories) {
-  const ClaimPlan all = plan_claims({}, size);
+  ClaimPlan all = plan_claims({}, size);
+  for (ClaimRun& run : all.runs) {  // the chosen ones may need more seeds
+    const auto chosen = std::ranges::find(plan.runs, run.name, &ClaimRun::name);
+    if (chosen != plan.runs.end()) run = *chosen;
+  }
   AllEvidence of_all = evidence;
   if (plan.claims.size() < all.claims.size()) {
     for (const fs::path& path : directories) of_all.merge(collect_evidence(all, path, OtherSettings::skipped));
@@ -178,8 +204,13 @@ int reproduce(const ReproduceRequest& request) {
         "--page excludes --list and --dry-run; '--judge-only -o DIR --page FILE' writes a page of the runs in DIR");
   if (request.finished && !request.judge_only) throw InputError("--finished needs --judge-only");
   if (request.verdict && !request.list) throw InputError("--verdict needs --list");
-  for (const fs::path& other : request.with) check_directory(other);
-  if (request.page && !request.page->parent_path().empty()) check_directory(request.page->parent_path());
+  for (const fs::path& other : request.with) check_directory("--with", other);
+  if (request.page && !request.page->parent_path().empty()) check_directory("--page", request.page->parent_path());
+  if (request.list && (request.directory || request.seeds > 0 || !request.with.empty())) {
+    throw InputError(
+        "--list prints the verdicts that come with posbench, without -o, -s and --with; 'posbench reproduce "
+        "--judge-only -o DIR' prints those of your runs");
+  }
   ClaimPlan plan = plan_claims(request.claims, request.size, request.seeds);
   const bool color = wants_color(request.color);
   const int jobs = request.jobs > 0 ? request.jobs : count_hardware_threads();
@@ -187,21 +218,26 @@ int reproduce(const ReproduceRequest& request) {
     print_claims(plan, request, color);
     return 0;
   }
-  if (request.dry_run) {
-    print_plan(plan, request, jobs, color);
-    return 0;
-  }
   const fs::path directory =
       request.directory.value_or(request.size == ClaimSize::full ? "runs/claims-full" : "runs/claims");
-  if (request.judge_only) {
-    check_directory(directory);
-  } else {
-    make_folder(directory);
-    collect_evidence(plan, directory);  // refuses runs of other settings before anything is trained
-    if (const int code = train(request, plan, directory)) return code;
-  }
   std::vector<fs::path> directories{directory};
   directories.insert(directories.end(), request.with.begin(), request.with.end());
+  note_useless(plan, request.with);
+  if (request.judge_only && !request.directory && !fs::exists(directory)) {
+    throw InputError(
+        fmt::format("there is no directory {}; name that of the runs with -o, or train without --judge-only",
+                    directory.string()));
+  }
+  if (request.judge_only || fs::exists(directory)) check_directory("-o", directory);
+  if (!request.judge_only && !request.dry_run) make_folder(directory);
+  if (!request.judge_only) collect_evidence(plan, directory);  // refuses other settings before anything is trained
+  if (request.dry_run) {
+    print_plan(plan, request, directories, jobs, color);
+    return 0;
+  }
+  if (!request.judge_only) {
+    if (const int code = train(request, plan, directory)) return code;
+  }
   AllEvidence evidence;
   for (const fs::path& path : directories) {
     evidence.merge(collect_evidence(
@@ -254,8 +290,8 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
           ->group(kRunning);
   command->add_option("claims", request->claims,
                       "names, as --list shows them, or globs ('cope-*'); without names all claims");
-  CLI::Option* list = command->add_flag("--list", request->list,
-                                        "print the claims with the verdicts of the stored runs, and run nothing");
+  CLI::Option* list = command->add_flag(
+      "--list", request->list, "print the claims with the verdicts that come with posbench, and run nothing");
   std::vector<std::pair<std::string, ClaimVerdict>> verdicts;
   for (const ClaimVerdict verdict : kClaimVerdicts) verdicts.emplace_back(word_of(verdict), verdict);
   add_choice<std::optional<ClaimVerdict>, ClaimVerdict>(*command, "--verdict", request->verdict, verdicts,
@@ -274,7 +310,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
       ->add_option("-s,--seeds", request->seeds,
                    "least number of seeds of each run, as 'reason of the verdict' in --list proposes it")
       ->default_str("that of the claims")
-      ->check(in_range({1, 100000}));
+      ->check(in_range({1, kMaxSeeds}));
   command
       ->add_option("-j,--jobs", request->jobs, "number of experiments at once; each also uses cores that are idle")
       ->default_str("all cores")

@@ -238,8 +238,8 @@ void add_directory(CLI::App& command, Request& request) {
   command
       .add_option(
           "--reuse", request.reuse,
-          "runs or reports whose finished experiments are taken over, if the task, the encoding, the seed and "
-          "all settings are the same; only the others are trained")
+          "runs or reports whose experiments are taken over, if the task, the encoding, the seed and all settings are the "
+          "same; only the others are trained, and those that diverged or failed")
       ->take_all()
       ->default_str("none");
   command
@@ -320,8 +320,9 @@ void add_run(CLI::App& app, Invocation& invocation) {
        "finished experiments are stored, and 'posbench run --resume -o DIR' continues it, each experiment from its last "
        "checkpoint. Before that, 'report', 'compare' and 'inspect' read the unfinished run and state how many of its "
        "experiments they show.",
-       "--reuse adds seeds, encodings or tasks to a run. It does not ask for the same version of posbench; `timing` in "
-       "report.json has the commit that trained each experiment that was taken over.",
+       "--reuse adds seeds, encodings or tasks to a run: -s, -e and -t name the old and the new ones. The other run may be "
+       "of another version of posbench; `timing` in report.json has the commit that trained each experiment that was taken "
+       "over. Its models and losses are not copied.",
        "An experiment uses idle cores: for its tests, and in training if training.groups divides a batch into several "
        "groups. The report depends on the number of groups. It has the same bytes for any number of jobs, threads, "
        "interruptions and shards, except for its context and timing.",

@@ -318,14 +318,37 @@ std::optional<Report> run_into(const RunRequest& request, const Suite& suite, in
   return directory.write_report(*baselines, std::move(about));
 }
 
+/// Returns the experiments that other runs give. Throws InputError, unless a shard was requested, if one of these gives
+/// none; also if a file of them would be lost.
+ReusedResults read_results_of_others(const Suite& suite, const RunRequest& request) {
+  if (request.reuse.empty()) return {};
+  if (request.save_models) {
+    throw InputError(
+        "--reuse: this run saves models (--save-models), and the models of the other run are not copied; leave one out");
+  }
+  for (const std::filesystem::path& path : request.reuse) {
+    std::error_code ignored;
+    const std::filesystem::path folder = is_directory(path, ignored) ? path : path.parent_path();
+    if (request.existing == Existing::replace && request.directory &&
+        equivalent(folder, *request.directory, ignored)) {
+      throw InputError(
+          fmt::format("--reuse: {} is in the run that --force replaces; choose another -o", path.string()));
+    }
+  }
+  ReusedResults reused = read_reusable(suite, request.reuse);
+  for (const std::string& useless : reused.useless) {
+    if (request.refuse_useless && request.shard.of == 1) throw InputError("--reuse: " + useless);
+    write_note("note: " + useless);
+  }
+  for (const std::string& note : reused.notes) write_note(note);
+  return reused;
+}
+
 }  // namespace
 
 int run_config(const RunConfig& config, const RunRequest& request) {
-  if (request.save_models && !request.reuse.empty())
-    throw InputError("--reuse excludes --save-models, because the models of the other run are not copied");
   Suite suite = make_suite(config, request.shard);
-  ReusedResults reused = read_reusable(suite, request.reuse);
-  for (const std::string& note : reused.notes) write_note(note);
+  ReusedResults reused = read_results_of_others(suite, request);
   for (const auto& task : suite.tasks) {
     for (const std::string& split : task->skipped_splits)
       write_note(fmt::format("task '{}' is tested without {}", task->spec, split));
@@ -333,7 +356,7 @@ int run_config(const RunConfig& config, const RunRequest& request) {
   const int jobs =
       request.jobs > 0 ? request.jobs : std::max(1, count_hardware_threads() / std::max(1, request.threads));
   if (request.dry_run) {
-    leave_out_finished(suite, reused);
+    leave_out_reused(suite, reused);
     print_plan(suite, jobs, request.threads, wants_color(request.color));
     return 0;
   }
@@ -345,10 +368,10 @@ int run_config(const RunConfig& config, const RunRequest& request) {
                     .save_models = request.save_models};
   manifest.experiments = ids(suite.experiments);
   RunDirectory directory(request.directory.value_or(default_directory()), request.existing, std::move(manifest));
+  if (request.rerun_failed) directory.forget_failed();
   directory.import_results(std::move(reused.finished));
   Json about = directory.record().manifest.context;
   if (request.shard.of > 1) about["shard"] = request.shard.text();
-  if (request.rerun_failed) directory.forget_failed();
   if (!directory.dropped().empty()) write_message(to_one_line(directory.dropped()) + "\n");
   const auto stopped = [&](const std::string& why) {
     write_message(fmt::format("{}; {}", to_one_line(why),

@@ -17,6 +17,7 @@ struct RunRequest {
   std::optional<std::filesystem::path> directory;
   Existing existing = Existing::refuse;
   std::vector<std::filesystem::path> reuse;  // runs or reports whose experiments are taken over
+  bool refuse_useless = true;  // refuse one of these that gives no experiment to a run without shards
   Shard shard;
   double checkpoint_every = 60;  // seconds of an experiment
   bool dry_run = false, save_models = false, trace_loss = false;

@@ -220,6 +220,7 @@ Report make_report(const std::vector<Scored>& files) {
 /// before anything is written, if answers are missing, duplicate, invalid or of different settings.
 int score(const ScoreRequest& request) {
   Json about = provenance(request.command);
+  about[kTrainedElsewhere] = true;
   Report report = read_user_files([&] {
     StatusLine status("scoring answers");
     std::vector<Scored> files;

@@ -241,6 +241,7 @@ std::string show_claim(const std::string& name) {
                        field("statement", claim.statement) + field("source", claim.source) +
                        field("kind", to_string(claim.kind)) +
                        field("source read", fmt::format("{}: {}", claim.read_from, claim.read_where));
+    int seeds = 0;  // that would decide the claim; 0 if more seeds would not
     for (size_t n = 0; n < claim.rules.size(); ++n) {
       const auto* order = std::get_if<OrderRule>(&claim.rules[n]);
       std::string rule = rule_text(claim.rules[n]);
@@ -254,6 +255,8 @@ std::string show_claim(const std::string& name) {
       if (reduced.is_null()) continue;
       if (order) text += accuracies_line(*order, reduced.at("rules").at(n));
       text += found_line(reduced.at("rules").at(n));
+      if (const Json needed = reduced.at("rules").at(n).value("seeds_needed", Json()); !needed.is_null())
+        seeds = std::max(seeds, needed.get<int>());
     }
     for (const Published& number : claim.published)
       text += field("published", fmt::format("{}: {} {}", number.encoding, number.value, number.what));
@@ -261,7 +264,8 @@ std::string show_claim(const std::string& name) {
             field("differs, full", file.settings.at(ClaimSize::full).differs) +
             field("predicted", claim.expected) + field("verdict", verdict(reduced)) +
             field("at full size", verdict(full));
-    return text + fmt::format("\n'posbench reproduce {}' trains its runs and judges it.\n", claim.name);
+    return text + fmt::format("\n'posbench reproduce {}{}' trains its runs and judges it.\n", claim.name,
+                              seeds > 0 ? fmt::format(" -s {}", seeds) : "");
   }
   return "";
 }

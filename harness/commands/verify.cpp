@@ -276,6 +276,14 @@ std::vector<Repetition> repeat(const Report& report, const Suite& suite, const s
   return repetitions;
 }
 
+/// Returns the number of experiments by other commits than that of the report, which took them over.
+std::map<std::string, int> count_reused(const Report& report) {
+  std::map<std::string, int> counts;
+  for (const auto& [id, commit] : read_commits(report)) ++counts[commit];
+  counts.erase(report.context.value("commit", "unknown"));
+  return counts;
+}
+
 /// Returns the exit code: 1 if a value differs or experiments are missing.
 int verify(const VerifyRequest& request) {
   const Report report = read_run_report(request.report);
@@ -284,6 +292,9 @@ int verify(const VerifyRequest& request) {
   if (!build.empty())
     write_note(
         fmt::format("{}: made by another version of posbench, which may give other numbers: {}", file, build));
+  for (const auto& [commit, count] : count_reused(report))
+    write_note(fmt::format("{}: commit {} trained {} of the experiments, and may give other numbers", file, commit,
+                           count));
   const Suite suite = make_suite(config_from_json(report.config, file + ": config"), shard_of(report, file));
   if (report.experiments.empty())
     throw InputError(fmt::format("{}: no experiments; expected the report of a run", file));

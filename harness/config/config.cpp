@@ -95,8 +95,7 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
     seeds.push_back(*seed);
   }
   if (is_list) return seeds;
-  constexpr std::uint64_t kMaxSeeds = 10000;
-  if (seeds.empty() || seeds[0] == 0 || seeds[0] > kMaxSeeds) {
+  if (seeds.empty() || seeds[0] == 0 || seeds[0] > static_cast<std::uint64_t>(kMaxSeeds)) {
     throw InputError(
         fmt::format("seeds '{}': expected how many, from 1 to {}, or a list such as 0,5,7", text, kMaxSeeds));
   }

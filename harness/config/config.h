@@ -72,6 +72,8 @@ constexpr std::uint64_t kMaxSeed = 1'000'000'000'000;
 /// Reads one seed. Returns nullopt if it is no integer from 0 to kMaxSeed.
 std::optional<std::uint64_t> parse_seed(std::string_view text);
 
+constexpr int kMaxSeeds = 10000;  // of a count
+
 /// Reads "3" as the seeds 0, 1, 2, and "0,5,7" as a list of seeds. Throws InputError.
 std::vector<std::uint64_t> parse_seeds(const std::string& text);
 

@@ -160,7 +160,7 @@ AllEvidence collect_evidence(const ClaimPlan& plan, const std::filesystem::path&
           path.string(), other));
     }
     if (other_settings == OtherSettings::fewer_seeds_skipped) continue;
-    throw InputError(fmt::format("{} has {} of {} seeds; give another -o, and --with {} to take over these",
+    throw InputError(fmt::format("{} has {} of {} seeds; train the others with another -o and --with {}",
                                  path.string(), seeds, run.config.seeds.size(), directory.string()));
   }
   AllEvidence evidence;

@@ -12,16 +12,18 @@
 namespace posbench {
 
 struct ReusedResults {
-  std::map<ExperimentId, FinishedExperiment> finished;
-  std::vector<std::string> notes;  // a line for each run that gave experiments
+  std::map<ExperimentId, FinishedExperiment>
+      finished;                      // an experiment is here with all its extensions, or not at all
+  std::vector<std::string> notes;    // a line for each run that gives experiments
+  std::vector<std::string> useless;  // a line for each run that gives none, with the reason
 };
 
-/// Reads the experiments of other runs or reports that the suite has too: with the same task, encoding, seed, settings
-/// and version of the task. Experiments that diverged or failed are left out. Throws InputError if a run has none of
-/// this suite, or if it used a plug-in that is not loaded.
+/// Reads the experiments of other runs or reports that the suite has too: with the same task, encoding, seed, settings,
+/// splits and version of the task. Experiments that diverged or failed are left out. Throws InputError if a report is
+/// not of a run, or if a run used a plug-in that is not loaded.
 ReusedResults read_reusable(const Suite&, const std::vector<std::filesystem::path>& runs);
 
-/// Removes the experiments whose results are all reused.
-void leave_out_finished(Suite&, const ReusedResults&);
+/// Removes the experiments that are reused.
+void leave_out_reused(Suite&, const ReusedResults&);
 
 }  // namespace posbench

@@ -170,10 +170,12 @@ def run(
     save_models: bool = False,
     progress: bool = True,
     sweep: Mapping[str, Sequence[Any]] | None = None,
+    reuse: str | Path | Sequence[str | Path] = (),
 ) -> Report:
     """Trains encodings of the program on tasks, as `posbench run` does. `output` is the run directory; `progress` shows
-    the program's progress. `sweep` is a grid, {"model.width": [32, 64], "task.length": [16, 32]}. Experiments that
-    diverge are rows of the report too."""
+    the program's progress. `sweep` is a grid, {"model.width": [32, 64], "task.length": [16, 32]}. `reuse` are
+    runs or reports whose experiments are taken over, if their settings are the same. Experiments that diverge are rows of the
+    report too."""
     flags = configuration(profile, settings, config)
     for flag, names in (("-t", tasks), ("-e", encodings)):
         if names is not None:
@@ -186,6 +188,8 @@ def run(
         flags += ["--sweep", f"{name}={','.join(map(str, values))}"]
     if save_models:
         flags += ["--save-models"]
+    for run_or_report in [reuse] if isinstance(reuse, (str, Path)) else reuse:
+        flags += ["--reuse", str(run_or_report)]
     if not progress:
         flags += ["-q"]
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:

@@ -97,8 +97,9 @@ void judge_level(Judged& judged, double alpha) {
   if (judged.result.verdict != ClaimVerdict::inconclusive) return;
   const double p = solving_p(reached);
   if (p <= alpha) judged.result.verdict = ClaimVerdict::weaker;
-  judged.result.reason = fmt::format("{} of {} seeds; nine in ten {} (p = {:.3f})", reached.correct, reached.total,
-                                     p <= alpha ? "are unlikely" : "remain possible", p);
+  judged.result.reason = fmt::format("{} of {} seeds; nine in ten {} ({})", reached.correct, reached.total,
+                                     p <= alpha ? "are unlikely" : "remain possible",
+                                     p < 0.001 ? "p < 0.001" : fmt::format("p = {:.3f}", p));
 }
 
 void measure_order(Judged& judged) {
@@ -161,8 +162,9 @@ void explain_order(Judged& judged, double alpha, size_t tests, size_t tests_weak
       result.seeds_needed
           ? fmt::format("about {} seeds of each encoding in all would show {}", *result.seeds_needed,
                         is_greater ? "the claimed difference" : "that the difference is smaller")
-          : fmt::format("close to {:.3f}, which the rule needs; even 100 seeds would not decide, by extrapolation",
-                        rule.least);
+          : fmt::format(
+                "the difference is close to {:.3f}, which the rule needs; even 100 seeds would not decide, by extrapolation",
+                rule.least);
 }
 
 /// Corrects the p-values of all order rules of `family` by Holm's method: those of `reproduced` and `contradicted`
@@ -278,12 +280,12 @@ std::string meaning(ClaimVerdict verdict) {
     case ClaimVerdict::reproduced:
       return "the difference is significantly above the bound of the rule, or nine in ten seeds meet the rule";
     case ClaimVerdict::weaker:
-      return "the difference is significantly below the bound and may be 0, or fewer than nine in ten seeds meet the "
-             "rule";
+      return "the difference is significantly below the bound and may be 0, or a binomial test shows that fewer than nine "
+             "in ten seeds meet the rule";
     case ClaimVerdict::contradicted:
       return "the difference is significantly below 0, or at most one in ten seeds meet the rule";
     case ClaimVerdict::inconclusive:
-      return "the runs show none of reproduced, weaker and contradicted; the reason states whether more seeds would";
+      return "the runs show none of reproduced, weaker and contradicted; the reason states if more seeds would";
     case ClaimVerdict::not_comparable:
       return "the suite cannot train what the source trained; the reason lists the differences";
     case ClaimVerdict::not_run:

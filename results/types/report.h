@@ -15,6 +15,9 @@ using Json = nlohmann::ordered_json;
 /// The member of an entry in `timing` of an experiment that was taken from another run: the commit that trained it.
 constexpr const char* kTrainedBy = "trained_by";
 
+/// The member of `context` of a report on models that were trained by another program.
+constexpr const char* kTrainedElsewhere = "trained_elsewhere";
+
 struct Report {
   Json context = Json::object();  // machine, compiler, commit, ...: passed through
   Json config = Json::object();   // everything needed to repeat the run: passed through

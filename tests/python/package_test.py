@@ -153,6 +153,15 @@ def test_settings_are_those_of_the_program():
     assert report.experiments[0]["steps"] == 3
 
 
+def test_a_run_reuses_experiments_of_another():
+    with tempfile.TemporaryDirectory() as folder:
+        about = {"tasks": ["parity_check"], "encodings": ["rope"], "profile": "smoke", "progress": False}
+        posbench.run(**about, seeds=1, output=Path(folder) / "one")
+        more = posbench.run(**about, seeds=2, reuse=Path(folder) / "one")
+        assert ["trained_by" in time for time in more.data["timing"]["experiments"]] == [True, False]
+        assert more.experiments == posbench.run(**about, seeds=2).experiments
+
+
 def test_runs_are_reports():
     with tempfile.TemporaryDirectory() as folder:
         report = posbench.run(

@@ -83,7 +83,9 @@ TEST_CASE("a claim whose difference is below the one that its rule needs is weak
   CHECK(*result.rules[0].p_below_least == Approx(1.0 / 3432));  // 1 in 3432; one such test for each rule
   const ClaimResult close = judge_one(claim({order("high", "low", 0.101)}), all);
   CHECK(close.verdict == ClaimVerdict::inconclusive);
-  CHECK(close.reason == "close to 0.101, which the rule needs; even 100 seeds would not decide, by extrapolation");
+  CHECK(
+      close.reason ==
+      "the difference is close to 0.101, which the rule needs; even 100 seeds would not decide, by extrapolation");
   add(all, cell("best"), {1, 1, 1, 1, 1, 1, 1});
   add(all, cell("good"), {0.99, 1, 1, 1, 1, 1, 1});
   CHECK(judge_one(claim({order("best", "good", 0.04)}), all).reason ==

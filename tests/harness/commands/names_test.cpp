@@ -77,6 +77,9 @@ TEST_CASE("show explains splits, settings, metrics, claims, aspects and verdicts
   const std::string claim = shown("abacus-addition");
   CHECK(claim.find("McLeish et al. 2024") != std::string::npos);
   CHECK(claim.find("predicted:      reproduced\nverdict:        inconclusive\n") != std::string::npos);
+  CHECK(claim.ends_with("\n'posbench reproduce abacus-addition' trains its runs and judges it.\n"));
+  CHECK(shown("cope-counting-5")
+            .ends_with("\n'posbench reproduce cope-counting-5 -s 41' trains its runs and judges it.\n"));
   CHECK(shown("path-flip-flop")
             .find("kind:           published number\nsource read:    paper text: section 4.1, Table 1") !=
         std::string::npos);

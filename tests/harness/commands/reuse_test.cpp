@@ -33,6 +33,15 @@ void write_run(const TemporaryDirectory& directory, const std::string& name, con
   directory.write(name + "/report.json", report.dump());
 }
 
+/// Changes an experiment in JSON to one that diverged.
+void let_diverge(Json& experiment) {
+  experiment["status"] = "diverged";
+  experiment["reason"] = "the loss at step 1 is not finite";
+  experiment["diverged_step"] = 1;
+  experiment["final_loss"] = nullptr;
+  experiment["splits"] = Json::array();
+}
+
 }  // namespace
 
 TEST_CASE("a run that reuses two seeds of four has the results of a run of four, and names who trained them") {
@@ -76,7 +85,7 @@ TEST_CASE("an interrupted run continues with --reuse, also if it was begun witho
   CHECK(count_trained_by(report, report.at("context").at("commit")) == 3);
 }
 
-TEST_CASE("--reuse refuses what does not belong to the run, before it writes anything") {
+TEST_CASE("run --reuse refuses what does not belong to the run, before it writes anything") {
   const TemporaryDirectory directory;
   REQUIRE(posbench_command(directory, kRun + "-s 1 -o one").code == 0);
   const auto refused = [&](const std::string& arguments, const std::string& message) {
@@ -86,39 +95,132 @@ TEST_CASE("--reuse refuses what does not belong to the run, before it writes any
     CHECK(outcome.error.find(message) != std::string::npos);
     CHECK(!std::filesystem::exists(directory / "new"));
   };
-  refused("-s 2 --reuse one --set training.steps=7",
-          "--reuse: one has no experiment of this run: training.steps was ");
-  refused("-s 7,8 --reuse one",
-          "--reuse: one has no experiment of this run: tasks, encodings or seeds are others");
-  refused("-s 2 --reuse nothing", "nothing");
-  refused("-s 2 --reuse one --save-models", "--reuse excludes --save-models");
+  refused("-s 2 --reuse one --set training.steps=7", "one has no experiment of this run: training.steps was ");
+  refused("-s 7,8 --reuse one", "one has no experiment of this run: it has other tasks, encodings or seeds");
+  refused("-s 2 --reuse one --save-models", "this run saves models");
+  CHECK(posbench_command(directory, kRun + "-s 2 --reuse nothing -o new").error.find("nothing") !=
+        std::string::npos);
 
   Json report = read_json(directory / "one/report.json");
-  report["context"]["plugins"]["libmine.so"] = {{"crc32", "0"}};
+  report["context"]["plugins"]["libmine.so"] = {{"sha256", "0"}};
   write_run(directory, "plugin", report);
-  refused("-s 2 --reuse plugin", "--reuse: plugin was trained with the plug-in libmine.so; load the same file");
+  refused("-s 2 --reuse plugin", "plugin was trained with the plug-in libmine.so; load the same file");
+  report = read_json(directory / "one/report.json");
+  report["context"]["trained_elsewhere"] = true;  // as `posbench score` writes it
+  write_run(directory, "scored", report);
+  refused("-s 2 --reuse scored", "scored is not the report of a run: its models were trained elsewhere");
+  report = read_json(directory / "one/report.json");
+  report["config"]["seeds"] = {3};
+  write_run(directory, "changed", report);
+  refused("-s 2 --reuse changed",
+          "changed: experiment 'none on parity_check with seed 0' is not in the report's config");
+
+  const std::string before = read_whole(directory / "one/experiments.jsonl");
+  for (const char* same : {"one", "one/report.json"}) {
+    const Outcome outcome = posbench_command(directory, kRun + "-s 2 -o one --force --reuse " + same);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.error.find("is in the run that --force replaces") != std::string::npos);
+  }
+  CHECK(read_whole(directory / "one/experiments.jsonl") == before);
 }
 
-TEST_CASE("experiments that diverged, or whose task has another version, are trained again") {
+TEST_CASE("experiments are trained again if they diverged, or if their task has another version or other splits") {
   const TemporaryDirectory directory;
   REQUIRE(posbench_command(directory, kRun + "-s 1 -o one").code == 0);
-  Json report = read_json(directory / "one/report.json");
-  Json& diverged = report["experiments"][0];
-  diverged["status"] = "diverged";
-  diverged["reason"] = "the loss at step 1 is not finite";
-  diverged["diverged_step"] = 1;
-  diverged["final_loss"] = nullptr;
-  diverged["splits"] = Json::array();
+  const Json one = read_json(directory / "one/report.json");
+  Json report = one;
+  let_diverge(report["experiments"][0]);
   write_run(directory, "old", report);
   REQUIRE(posbench_command(directory, kRun + "-s 1 --reuse old -o again").code == 0);
   CHECK(without_context(directory / "again/report.json") == without_context(directory / "one/report.json"));
 
-  report = read_json(directory / "one/report.json");
+  const auto refused = [&](const std::string& reason) {
+    write_run(directory, "other", report);
+    CHECK(posbench_command(directory, kRun + "-s 1 --reuse other -o new")
+              .error.find("other has no experiment of this run: " + reason) != std::string::npos);
+  };
+  report["experiments"][1] = report["experiments"][0];
+  report["experiments"][1]["encoding"] = "rope";
+  refused("its experiments diverged or failed");
+  report = one;
   for (Json& task : report["tasks"]) task["version"] = 99;
   for (Json& experiment : report["experiments"]) experiment["task_version"] = 99;
-  write_run(directory, "other", report);
-  CHECK(posbench_command(directory, kRun + "-s 1 --reuse other -o new")
-            .error.find("has no experiment of this run: the task has another version") != std::string::npos);
+  refused("task 'parity_check' had version 99 and now has ");
+  report = one;
+  report["tasks"][0]["splits"].erase(1);
+  for (Json& experiment : report["experiments"]) experiment["splits"].erase(1);
+  refused("task 'parity_check' has other splits now");
+}
+
+TEST_CASE("two runs give their experiments once, and shards take what they have") {
+  const TemporaryDirectory directory;
+  REQUIRE(posbench_command(directory, kRun + "-s 2 -o two").code == 0);
+  REQUIRE(posbench_command(directory, kRun + "-s 1,2 -o other").code == 0);
+  REQUIRE(posbench_command(directory, kRun + "-s 4 -o four").code == 0);
+  const std::string words = "run --profile smoke -t parity_check -e none,rope -s 4 ";
+  const Outcome both = posbench_command(directory, words + "--reuse two --reuse other -o both");
+  INFO(both.error);
+  CHECK(both.error.find("4 of 8 experiments are taken from two, trained by commit ") != std::string::npos);
+  CHECK(both.error.find("2 of 8 experiments are taken from other, trained by commit ") != std::string::npos);
+  CHECK(both.error.find("; 2 of 8 experiments to run") != std::string::npos);
+  for (const std::string k : {"1", "2", "3", "4"})
+    REQUIRE(posbench_command(directory, kRun + "-s 4 --reuse two --shard " + k + "/4 -o shard" + k).code == 0);
+  REQUIRE(posbench_command(directory, "merge -o merged shard1 shard2 shard3 shard4").code == 0);
+  for (const char* run : {"both", "merged"}) {
+    INFO(run);
+    CHECK(without_context(directory / (std::string(run) + "/report.json")) ==
+          without_context(directory / "four/report.json"));
+  }
+  const Json merged = read_json(directory / "merged/report.json");
+  CHECK(count_trained_by(merged, merged.at("context").at("commit")) == 4);
+}
+
+TEST_CASE("an experiment that is reused has its place in the sweep of the new run") {
+  const TemporaryDirectory directory;
+  const std::string run = "run -q --profile smoke -t parity_check -e rope -s 1 ",
+                    sweep = "--sweep encoding.base=10000,500 ";
+  REQUIRE(posbench_command(directory, run + "-o plain").code == 0);
+  REQUIRE(posbench_command(directory, run + sweep + "-o swept").code == 0);
+  REQUIRE(posbench_command(directory, run + sweep + "--reuse plain -o from_plain").code == 0);
+  REQUIRE(posbench_command(directory, run + "--reuse swept -o from_swept").code == 0);
+  CHECK(without_context(directory / "from_plain/report.json") == without_context(directory / "swept/report.json"));
+  CHECK(without_context(directory / "from_swept/report.json") == without_context(directory / "plain/report.json"));
+}
+
+TEST_CASE("an experiment is reused with all its extensions, or not at all") {
+  const TemporaryDirectory directory;
+  const std::string run = "run -q --profile smoke -t parity_check -e rope --extend none,alibi ";
+  REQUIRE(posbench_command(directory, run + "-s 1 -o one").code == 0);
+  REQUIRE(posbench_command(directory, run + "-s 2 -o two").code == 0);
+  REQUIRE(posbench_command(directory, run + "-s 2 --reuse one -o more").code == 0);
+  CHECK(without_context(directory / "more/report.json") == without_context(directory / "two/report.json"));
+  const Json more = read_json(directory / "more/report.json");
+  CHECK(count_trained_by(more, more.at("context").at("commit")) == 3);
+  Json part = read_json(directory / "one/report.json");
+  part["experiments"].erase(2);
+  write_run(directory, "part", part);
+  CHECK(posbench_command(directory, run + "-s 2 --reuse part -o new")
+            .error.find("part has no experiment of this run: its extensions are not finished") !=
+        std::string::npos);
+}
+
+TEST_CASE("run --rerun-failed uses the results of another run, and verify names other commits") {
+  const TemporaryDirectory directory;
+  REQUIRE(posbench_command(directory, kRun + "-s 1 -o one").code == 0);
+  Json good = read_json(directory / "one/report.json");
+  good["context"]["commit"] = "old";
+  write_run(directory, "good", good);
+  const std::string lines = read_whole(directory / "one/experiments.jsonl");
+  const size_t second = lines.find('\n') + 1;
+  Json diverged = parse_json(lines.substr(0, second), "the first line");
+  let_diverge(diverged);
+  diverged.erase("crc32");
+  directory.write("one/experiments.jsonl", diverged.dump() + "\n" + lines.substr(second));
+  REQUIRE(posbench_command(directory, "run -q --resume --rerun-failed -o one --reuse good").code == 0);
+  CHECK(count_trained_by(read_json(directory / "one/report.json"), "old") == 1);
+  const Outcome verified = posbench_command(directory, "verify one");
+  CHECK(verified.error.find("one: commit old trained 1 of the experiments, and may give other numbers") !=
+        std::string::npos);
 }
 
 TEST_CASE("reproduce takes over the seeds of other directories, and trains as many as --seeds asks for") {
@@ -139,11 +241,19 @@ TEST_CASE("reproduce takes over the seeds of other directories, and trains as ma
     for (size_t e = 0; e < seeds; ++e) CHECK(made.experiments[e] == kept.experiments[e]);
     CHECK(made.experiments.back().id.seed == seeds);
   }
+  std::filesystem::create_directory(directory / "empty");
+  const Outcome none = posbench_command(directory, fmt::format("reproduce {} --dry-run -o more --with empty",
+                                                               claim));  // the runs in -o are finished
+  CHECK(none.error.find(
+            "note: --with empty has no run of these claims; expected the -o of 'posbench reproduce', with "
+            "a folder " +
+            plan.runs.front().name) != std::string::npos);
+  CHECK(none.out.find("; about 0 s of core time") != std::string::npos);
   // More seeds than a claim needs are judged; fewer are not.
   CHECK(posbench_command(directory, "reproduce " + claim + " --judge-only -o more").code == 0);
   const Outcome fewer =
       posbench_command(directory, fmt::format("reproduce {} --judge-only -s {} -o more", claim, seeds + 2));
   CHECK(fewer.code == 2);
-  CHECK(fewer.error.find(fmt::format("has {} of {} seeds; give another -o, and --with more to take over these",
+  CHECK(fewer.error.find(fmt::format("has {} of {} seeds; train the others with another -o and --with more",
                                      seeds + 1, seeds + 2)) != std::string::npos);
 }

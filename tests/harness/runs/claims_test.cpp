@@ -198,6 +198,10 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
   CHECK(posbench_command(directory, "reproduce --judge-only --finished -o .")
             .error.find(". has no claim whose runs are all finished; --dry-run lists the runs") !=
         std::string::npos);
+  CHECK(posbench_command(directory, "reproduce --list -o .")
+            .error.find("--list prints the verdicts that come with posbench") != std::string::npos);
+  CHECK(posbench_command(directory, "reproduce --judge-only")
+            .error.find("there is no directory runs/claims; name") != std::string::npos);
   for (const char* missing : {"-o none", "-o . --with none", "-o . --page none/page.html"}) {
     const Outcome outcome =
         posbench_command(directory, fmt::format("reproduce cope-counting-1 --judge-only {}", missing));
