@@ -23,8 +23,8 @@
 #include "harness/console/help.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
-#include "harness/exchange/plugins.h"
 #include "harness/runs/loss_trace.h"
+#include "harness/runs/provenance.h"
 #include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
 #include "results/types/experiment_result.h"
@@ -121,23 +121,16 @@ bool continues_stored_run(const Request& request) {
   return true;
 }
 
-/// Throws InputError if a plug-in of the run is not loaded.
-void require_plugins(const Manifest& manifest, const std::filesystem::path& directory) {
-  if (!manifest.context.contains("plugins")) return;
-  for (const auto& [file, plugin] : manifest.context["plugins"].items()) {
-    const auto is_same = [&file = file](const Plugin& loaded) { return file.starts_with(loaded.file); };
-    if (std::ranges::any_of(plugins(), is_same)) continue;
-    throw InputError(fmt::format("--resume: {} was trained with the plug-in {}; load it with --plugin PATH",
-                                 directory.string(), to_printable(file)));
-  }
-}
-
 /// Returns the configuration of the run directory, and takes over its shard and which files it writes.
 RunConfig read_stored_run(Request& request) {
   const std::filesystem::path path = *request.directory / kManifestFile;
   return read_user_files([&] {
     const Manifest manifest = read_run_manifest(path);
-    require_plugins(manifest, *request.directory);
+    if (const std::string file = missing_plugin(manifest.context); !file.empty()) {
+      throw InputError(
+          fmt::format("--resume: {} was trained with the plug-in {}; load the same file with --plugin PATH",
+                      request.directory->string(), to_printable(file)));
+    }
     if (request.shard == Shard{}) request.shard = manifest.shard;
     request.save_models = request.save_models || manifest.save_models;
     if (std::filesystem::exists(*request.directory / kLossFolder)) request.trace_loss = true;

@@ -337,7 +337,9 @@ ReusedResults read_results_of_others(const Suite& suite, const RunRequest& reque
   }
   ReusedResults reused = read_reusable(suite, request.reuse);
   for (const std::string& useless : reused.useless) {
-    if (request.refuse_useless && request.shard.of == 1) throw InputError("--reuse: " + useless);
+    if (request.refuse_useless && request.shard.of == 1)
+      throw InputError(fmt::format(
+          "--reuse: {} ('--config REPORT' repeats the tasks, encodings and settings of a run)", useless));
     write_note("note: " + useless);
   }
   for (const std::string& note : reused.notes) write_note(note);

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/printable.h"
@@ -39,6 +40,16 @@ std::string cpu() {
 #endif
   const std::string name = system_entry("/proc/cpuinfo", "model name");
   return name.empty() ? "unknown" : name;
+}
+
+/// Returns the plug-ins by the names of their files. Other files of the same name also have their checksum there.
+Json loaded_plugins() {
+  Json loaded = Json::object();
+  for (const Plugin& plugin : plugins()) {
+    const std::string name = loaded.contains(plugin.file) ? plugin.file + " " + plugin.sha256 : plugin.file;
+    loaded[name] = {{"sha256", plugin.sha256}, {"encodings", plugin.encodings}, {"tasks", plugin.tasks}};
+  }
+  return loaded;
 }
 
 }  // namespace
@@ -67,12 +78,16 @@ Json provenance(const std::vector<std::string>& command) {
                                       NLOHMANN_JSON_VERSION_PATCH)}}},
       {"started", timestamp()},
       {"command", to_valid_utf8(fmt::format("{}", fmt::join(command, " ")))}};
-  for (const Plugin& plugin : plugins()) {
-    Json& named = context["plugins"];
-    const std::string name = named.contains(plugin.file) ? plugin.file + " " + plugin.sha256 : plugin.file;
-    named[name] = {{"sha256", plugin.sha256}, {"encodings", plugin.encodings}, {"tasks", plugin.tasks}};
-  }
+  if (Json loaded = loaded_plugins(); !loaded.empty()) context["plugins"] = std::move(loaded);
   return context;
+}
+
+std::string missing_plugin(const Json& context) {
+  const Json used = context.value("plugins", Json::object()), loaded = loaded_plugins();
+  for (const auto& [file, plugin] : used.items()) {
+    if (!loaded.contains(file) || loaded.at(file) != plugin) return file;
+  }
+  return "";
 }
 
 }  // namespace posbench

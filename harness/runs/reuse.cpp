@@ -40,10 +40,7 @@ void check_origin(const std::string& name, const Report& report) {
       !report.config.contains("training") || std::ranges::any_of(report.experiments, is_described)) {
     throw InputError(fmt::format("{} is not the report of a run: its models were trained elsewhere", name));
   }
-  const Json loaded = provenance({}).value("plugins", Json::object());
-  const Json used = report.context.value("plugins", Json::object());
-  for (const auto& [file, plugin] : used.items()) {
-    if (loaded.contains(file) && loaded.at(file) == plugin) continue;
+  if (const std::string file = missing_plugin(report.context); !file.empty()) {
     throw InputError(fmt::format("{} was trained with the plug-in {}; load the same file with --plugin PATH", name,
                                  to_printable(file)));
   }

@@ -100,7 +100,7 @@ done
 # A run without the plug-in or with another plug-in, and a library that is no plug-in, are refused in one line.
 "${run[@]}" -o one --resume >/dev/null || fail "the run does not resume"
 refused 2 "unknown encoding 'mine'" "$posbench" run -e mine -o three
-refused 2 "one was trained with the plug-in libmine.so; load it with --plugin PATH" "$posbench" run --resume -o one
+refused 2 "one was trained with the plug-in libmine.so; load the same file with --plugin PATH" "$posbench" run --resume -o one
 sed -i 's/double start = -1/double start = -2/; s/d\[weight_\](0, h) += d_values/d[weight_](0, h) -= d_values/' plugin/mine.cpp
 cp $mine libmine.so
 build plugin
