@@ -126,7 +126,9 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const st
     if (!request.shard.has(i)) continue;
     const RunConfig& config = plan.runs[i].config;
     Suite suite = make_suite(config);
-    leave_out_reused(suite, read_reusable(suite, runs_of(plan.runs[i].name, directories)));
+    const ReusedResults reused = read_reusable(suite, runs_of(plan.runs[i].name, directories));
+    for (const std::string& useless : reused.useless) write_note("note: " + useless);
+    leave_out_reused(suite, reused);
     const Plan of_run = make_plan(suite, jobs, kIdleCores, [](size_t, size_t) {});
     seconds += of_run.core_seconds;
     table.rows.push_back({plan.runs[i].name, config.tasks.front(), config.encodings.front(),

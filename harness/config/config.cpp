@@ -121,7 +121,7 @@ RunConfig make_config(const ConfigRequest& request) {
                                             did_you_mean(config.profile, names), fmt::join(names, ", "));
     throw InputError(to_printable(!request.profile && request.file ? file_name + ": " + message : message));
   }
-  overlay_profile(config.profile, config);
+  if (!request.file || request.profile || !is_whole(file)) overlay_profile(config.profile, config);
   if (request.file) overlay(file, file_name, config);
   for (const std::string& setting : request.settings) {
     const size_t equals = setting.find('=');

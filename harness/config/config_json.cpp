@@ -250,6 +250,20 @@ Json to_json(const ExperimentOptions& options) {
   return json;
 }
 
+bool is_whole(const Json& json) {
+  for (const char* key : {"tasks", "encodings", "seeds"}) {
+    if (!json.contains(key)) return false;
+  }
+  const Json always = to_json(ExperimentOptions{});
+  for (const auto& [section, options] : always.items()) {
+    for (const auto& [name, value] : options.items()) {
+      if (!json.contains(section) || !json.at(section).is_object() || !json.at(section).contains(name))
+        return false;
+    }
+  }
+  return true;
+}
+
 Json to_json(const RunConfig& config) {
   Json json{{"profile", config.profile}};
   json.update(to_json(static_cast<const ExperimentOptions&>(config)));

@@ -100,6 +100,26 @@ TEST_CASE("a configuration that was written reads back as the same") {
   CHECK(to_json(make_config({.file = report})) == to_json(config));
 }
 
+TEST_CASE(
+    "a configuration that was written repeats its run, also where it omits a default that its profile changes") {
+  const TemporaryDirectory directory;
+  for (const auto& [profile, text] : profiles()) {
+    INFO(profile);
+    RunConfig config = make_config({.profile = profile});
+    config.set_for_all("evaluation.grid", "0");
+    config.set_for_all("training.groups", "1");
+    config.splits.clear();
+    const std::filesystem::path file = directory.write("config.json", to_json(config).dump());
+    CHECK(to_json(make_config({.file = file})) == to_json(config));
+  }
+  Json part = to_json(make_config({.profile = "quick"}));
+  REQUIRE(part["evaluation"].erase("grid") == 1);
+  CHECK(make_config({.file = directory.write("whole.json", part.dump())}).evaluation.grid == 0);
+  part["evaluation"].erase("sequences");  // then the profile has what the file lacks
+  CHECK(make_config({.file = directory.write("part.json", part.dump())}).evaluation.grid ==
+        make_config({.profile = "quick"}).evaluation.grid);
+}
+
 TEST_CASE("a configuration with the former name of an answer layout is still read") {
   const TemporaryDirectory directory;
   const auto file =
