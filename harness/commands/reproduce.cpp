@@ -16,6 +16,7 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/run_config.h"
 #include "harness/config/embedded_data.h"
+#include "harness/config/user_files.h"
 #include "harness/console/help.h"
 #include "harness/console/lines.h"
 #include "harness/console/message.h"
@@ -26,7 +27,9 @@
 #include "harness/console/terminal.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/plan.h"
+#include "harness/runs/provenance.h"
 #include "harness/runs/reuse.h"
+#include "harness/runs/run_directory.h"
 #include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
 #include "results/presentation/claims_page.h"
@@ -115,8 +118,8 @@ void note_useless(const ClaimPlan& plan, const std::vector<fs::path>& directorie
 }
 
 /// Prints the estimated time of each run on one core, without the experiments that are reused.
-void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const std::vector<fs::path>& directories,
-                int jobs, bool color) {
+void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs::path& directory, int jobs,
+                bool color) {
   Table table{{{"run"}, {"task"}, {"encoding"}, {"seeds to train", Align::right}, {"core minutes", Align::right}},
               {}};
   double seconds = 0;
@@ -126,9 +129,15 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const st
     if (!request.shard.has(i)) continue;
     const RunConfig& config = plan.runs[i].config;
     Suite suite = make_suite(config);
-    const ReusedResults reused = read_reusable(suite, runs_of(plan.runs[i].name, directories));
-    for (const std::string& useless : reused.useless) write_note("note: " + useless);
-    leave_out_reused(suite, reused);
+    const std::string& name = plan.runs[i].name;
+    if (!find_report(directory / name).empty()) {
+      suite.experiments.clear();
+    } else {
+      leave_out_reused(suite, read_reusable(suite, runs_of(name, {directory})));
+      const ReusedResults reused = read_reusable(suite, runs_of(name, request.with));
+      for (const std::string& useless : reused.useless) write_note("note: " + useless);
+      leave_out_reused(suite, reused);
+    }
     const Plan of_run = make_plan(suite, jobs, kIdleCores, [](size_t, size_t) {});
     seconds += of_run.core_seconds;
     table.rows.push_back({plan.runs[i].name, config.tasks.front(), config.encodings.front(),
@@ -167,11 +176,26 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
   return 0;
 }
 
+/// Throws InputError if an unfinished run in the directory cannot be continued.
+void check_unfinished(const ClaimPlan& plan, const fs::path& directory) {
+  const Json context = provenance({});
+  for (const ClaimRun& run : plan.runs) {
+    const fs::path path = directory / run.name;
+    if (!find_report(path).empty() || !fs::exists(path / kManifestFile)) continue;
+    const Manifest manifest = read_user_files([&] { return read_run_manifest(path / kManifestFile); });
+    std::string other = difference(manifest.config, to_json(run.config));
+    if (other.empty()) other = version_difference(manifest.context, context);
+    if (other.empty()) continue;
+    throw InputError(fmt::format("{} is not finished and cannot be continued: {}; use another -o and --with {}",
+                                 path.string(), other, directory.string()));
+  }
+}
+
 void check_directory(const char* option, const fs::path& path) {
   if (fs::is_directory(path)) return;
-  throw InputError(fmt::format("{} {}: {}", option, path.string(),
-                               fs::exists(path) ? "is a file, expected a directory"
-                                                : "there is no such directory; claims come before the options"));
+  throw InputError(
+      fmt::format("{} {}: {}", option, path.string(),
+                  fs::exists(path) ? "is a file, expected a directory" : "there is no such directory"));
 }
 
 /// Judges the claims of `plan` together with all others, because the correction is for all. The runs of the others in the
@@ -232,9 +256,12 @@ int reproduce(const ReproduceRequest& request) {
   }
   if (request.judge_only || fs::exists(directory)) check_directory("-o", directory);
   if (!request.judge_only && !request.dry_run) make_folder(directory);
-  if (!request.judge_only) collect_evidence(plan, directory);  // refuses other settings before anything is trained
+  if (!request.judge_only) {  // refuses other settings before anything is trained
+    collect_evidence(plan, directory);
+    check_unfinished(plan, directory);
+  }
   if (request.dry_run) {
-    print_plan(plan, request, directories, jobs, color);
+    print_plan(plan, request, directory, jobs, color);
     return 0;
   }
   if (!request.judge_only) {

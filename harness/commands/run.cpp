@@ -306,6 +306,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
        {"posbench run -t flip_flop:length=256 -e cope -s 1 --set training.groups=8",
         "one experiment on up to 8 cores"}},
       {"The configuration is that of the profile; then --config, then --set and the other options replace parts of it. "
+       "A report has a whole configuration and needs no profile. "
        "--show-config prints the result.",
        "The run directory has manifest.json, experiments.jsonl (one line for each finished experiment, written when it "
        "finishes), report.json and the page report.html. The first Ctrl-C, SIGTERM or SIGHUP saves the running "

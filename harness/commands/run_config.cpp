@@ -318,8 +318,8 @@ std::optional<Report> run_into(const RunRequest& request, const Suite& suite, in
   return directory.write_report(*baselines, std::move(about));
 }
 
-/// Returns the experiments that other runs give. Throws InputError, unless a shard was requested, if one of these gives
-/// none; also if a file of them would be lost.
+/// Returns the experiments that other runs give. Throws InputError if one of them gives none, unless a shard was requested or
+/// `refuse_useless` is false. Throws it also if models are to be saved, or if --force would delete one of these runs.
 ReusedResults read_results_of_others(const Suite& suite, const RunRequest& request) {
   if (request.reuse.empty()) return {};
   if (request.save_models) {
@@ -328,7 +328,8 @@ ReusedResults read_results_of_others(const Suite& suite, const RunRequest& reque
   }
   for (const std::filesystem::path& path : request.reuse) {
     std::error_code ignored;
-    const std::filesystem::path folder = is_directory(path, ignored) ? path : path.parent_path();
+    const std::filesystem::path whole = weakly_canonical(path, ignored);
+    const std::filesystem::path folder = is_directory(whole, ignored) ? whole : whole.parent_path();
     if (request.existing == Existing::replace && request.directory &&
         equivalent(folder, *request.directory, ignored)) {
       throw InputError(

@@ -276,11 +276,11 @@ std::vector<Repetition> repeat(const Report& report, const Suite& suite, const s
   return repetitions;
 }
 
-/// Returns the number of experiments by other commits than that of the report, which took them over.
+/// Returns how many experiments each other commit trained.
 std::map<std::string, int> count_reused(const Report& report) {
   std::map<std::string, int> counts;
   for (const auto& [id, commit] : read_commits(report)) ++counts[commit];
-  counts.erase(report.context.value("commit", "unknown"));
+  counts.erase(commit_of(report));
   return counts;
 }
 

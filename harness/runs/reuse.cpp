@@ -120,7 +120,8 @@ ReusedResults read_reusable(const Suite& suite, const std::vector<fs::path>& run
     size_t count = 0;
     bool gives_some = false;
     std::set<std::string> trained_by;
-    std::string reason = "it has other tasks, encodings or seeds; -t, -e and -s must name the old ones too";
+    std::string reason =
+        run.results.empty() ? "it has no finished experiment" : "it has other tasks, encodings or seeds";
     for (const Experiment& e : suite.experiments) {
       if (!run.results.contains(e.id())) continue;
       if (const std::string why = why_not(e, run); !why.empty()) {
@@ -138,7 +139,7 @@ ReusedResults read_reusable(const Suite& suite, const std::vector<fs::path>& run
     if (!gives_some) {
       reused.useless.push_back(fmt::format("{} has no experiment of this run: {}", run.name, reason));
     } else {
-      reused.notes.push_back(fmt::format("{} of {} experiments are taken from {}", count, all, run.name));
+      reused.notes.push_back(fmt::format("{} gives {} of {} experiments", run.name, count, all));
       if (!trained_by.empty())
         reused.notes.back() += fmt::format(", trained by commit {}", fmt::join(trained_by, ", "));
     }

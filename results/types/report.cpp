@@ -65,9 +65,12 @@ std::map<ExperimentId, double> read_seconds(const Report& report) {
   return seconds;
 }
 
+std::string commit_of(const Report& report) {
+  return has(report.context, "commit", &Json::is_string) ? report.context.at("commit") : "unknown";
+}
+
 std::map<ExperimentId, std::string> read_commits(const Report& report) {
-  const std::string own =
-      has(report.context, "commit", &Json::is_string) ? report.context.at("commit") : "unknown";
+  const std::string own = commit_of(report);
   std::map<ExperimentId, std::string> commits;
   for (const ExperimentResult& result : report.experiments) commits[result.id] = own;
   for_each_time(report, [&](const ExperimentId& id, const Json& time) {

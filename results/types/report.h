@@ -44,6 +44,9 @@ std::vector<std::string> select_splits(const TaskBaseline&, const std::string& n
 /// may have written them.
 std::map<ExperimentId, double> read_seconds(const Report&);
 
+/// Returns the commit of the program that wrote the report; "unknown" if it does not say.
+std::string commit_of(const Report&);
+
 /// Returns the commit that trained each experiment. It is that of the report, unless the experiment was taken from
 /// another run.
 std::map<ExperimentId, std::string> read_commits(const Report&);

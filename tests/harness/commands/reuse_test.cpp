@@ -116,7 +116,8 @@ TEST_CASE("run --reuse refuses what does not belong to the run, before it writes
           "changed: experiment 'none on parity_check with seed 0' is not in the report's config");
 
   const std::string before = read_whole(directory / "one/experiments.jsonl");
-  for (const char* same : {"one", "one/report.json"}) {
+  std::filesystem::create_symlink("one/report.json", directory / "link.json");
+  for (const char* same : {"one", "one/report.json", "link.json"}) {
     const Outcome outcome = posbench_command(directory, kRun + "-s 2 -o one --force --reuse " + same);
     CHECK(outcome.code == 2);
     CHECK(outcome.error.find("is in the run that --force replaces") != std::string::npos);
@@ -160,8 +161,8 @@ TEST_CASE("two runs give their experiments once, and shards take what they have"
   const std::string words = "run --profile smoke -t parity_check -e none,rope -s 4 ";
   const Outcome both = posbench_command(directory, words + "--reuse two --reuse other -o both");
   INFO(both.error);
-  CHECK(both.error.find("4 of 8 experiments are taken from two, trained by commit ") != std::string::npos);
-  CHECK(both.error.find("2 of 8 experiments are taken from other, trained by commit ") != std::string::npos);
+  CHECK(both.error.find("two gives 4 of 8 experiments, trained by commit ") != std::string::npos);
+  CHECK(both.error.find("other gives 2 of 8 experiments, trained by commit ") != std::string::npos);
   CHECK(both.error.find("; 2 of 8 experiments to run") != std::string::npos);
   for (const std::string k : {"1", "2", "3", "4"})
     REQUIRE(posbench_command(directory, kRun + "-s 4 --reuse two --shard " + k + "/4 -o shard" + k).code == 0);
@@ -249,6 +250,17 @@ TEST_CASE("reproduce takes over the seeds of other directories, and trains as ma
             "a folder " +
             plan.runs.front().name) != std::string::npos);
   CHECK(none.out.find("; about 0 s of core time") != std::string::npos);
+  // A run that was interrupted with fewer seeds is refused before anything is trained.
+  const std::string name = plan.runs.back().name;
+  std::filesystem::create_directories(directory / "part");
+  std::filesystem::copy(directory / ("more/" + name), directory / ("part/" + name));
+  std::filesystem::remove(directory / ("part/" + name + "/report.json"));
+  for (const char* words : {"", " --dry-run"}) {
+    const Outcome part =
+        posbench_command(directory, fmt::format("reproduce {} -s {} -o part{}", claim, seeds + 2, words));
+    CHECK(part.code == 2);
+    CHECK(part.error.find("cannot be continued: seeds") != std::string::npos);
+  }
   // More seeds than a claim needs are judged; fewer are not.
   CHECK(posbench_command(directory, "reproduce " + claim + " --judge-only -o more").code == 0);
   const Outcome fewer =
