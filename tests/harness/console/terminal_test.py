@@ -3,6 +3,7 @@
 terminal_test.py POSBENCH
 """
 
+import html
 import json
 import re
 import unittest
@@ -78,7 +79,7 @@ class Terminal(Console):
         code, shown = on_terminal("reproduce --list --color never", self.folder, 80)
         self.assertEqual([line for line in shown.splitlines() if len(line) > 80], [])
         markdown = posbench("reproduce --list --format markdown", self.folder).stdout
-        plain = set(markdown.replace("\\", "").split())
+        plain = set(html.unescape(markdown).replace("\\", "").split())
         table = shown.split("verdict: by")[0].split()
         rules = {word for word in table if set(word) == {"-"}}
         self.assertEqual(set(table) - plain - rules, set())
