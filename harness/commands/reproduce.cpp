@@ -140,7 +140,7 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs
     }
     const Plan of_run = make_plan(suite, jobs, kIdleCores, [](size_t, size_t) {});
     seconds += of_run.core_seconds;
-    table.rows.push_back({plan.runs[i].name, config.tasks.front(), config.encodings.front(),
+    table.rows.push_back({name, config.tasks.front(), config.encodings.front(),
                           fmt::format("{}", suite.experiments.size()),
                           fmt::format("{:.1f}", of_run.core_seconds / 60)});
   }

@@ -347,6 +347,16 @@ ReusedResults read_results_of_others(const Suite& suite, const RunRequest& reque
   return reused;
 }
 
+/// Removes the results of experiments of which the run has a result, so that an extension has the same training as the
+/// model that it extends.
+void leave_out_begun(const Suite& suite, const RunDirectory& directory, ReusedResults& reused) {
+  for (const Experiment& e : suite.experiments) {
+    const std::vector<ExperimentId> ids = e.ids();
+    if (count_missing(e, directory) == ids.size()) continue;
+    for (const ExperimentId& id : ids) reused.finished.erase(id);
+  }
+}
+
 }  // namespace
 
 int run_config(const RunConfig& config, const RunRequest& request) {
@@ -372,6 +382,7 @@ int run_config(const RunConfig& config, const RunRequest& request) {
   manifest.experiments = ids(suite.experiments);
   RunDirectory directory(request.directory.value_or(default_directory()), request.existing, std::move(manifest));
   if (request.rerun_failed) directory.forget_failed();
+  leave_out_begun(suite, directory, reused);
   directory.import_results(std::move(reused.finished));
   Json about = directory.record().manifest.context;
   if (request.shard.of > 1) about["shard"] = request.shard.text();

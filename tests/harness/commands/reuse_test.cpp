@@ -197,7 +197,15 @@ TEST_CASE("an experiment is reused with all its extensions, or not at all") {
   CHECK(without_context(directory / "more/report.json") == without_context(directory / "two/report.json"));
   const Json more = read_json(directory / "more/report.json");
   CHECK(count_trained_by(more, more.at("context").at("commit")) == 3);
+  // A run that has the model and lacks an extension trains the model again.
+  const std::string lines = read_whole(directory / "one/experiments.jsonl");
+  directory.write("one/experiments.jsonl", lines.substr(0, lines.find('\n') + 1));
   Json part = read_json(directory / "one/report.json");
+  std::filesystem::remove(directory / "one/report.json");
+  REQUIRE(posbench_command(directory, "run -q --resume -o one --reuse more").code == 0);
+  const Json one = read_json(directory / "one/report.json");
+  CHECK(one.at("experiments") == part.at("experiments"));
+  CHECK(count_trained_by(one, "") == 3);
   part["experiments"].erase(2);
   write_run(directory, "part", part);
   CHECK(posbench_command(directory, run + "-s 2 --reuse part -o new")
