@@ -196,6 +196,7 @@ Json to_json(std::span<const Claim> claims, std::span<const ClaimResult> results
                              {"values", write_list(evidence.values, six_decimals)},
                              {"learned", evidence.learned.seeds.correct},
                              {"late_gain", six_decimals_or_null(evidence.learned.late_gain)}};
+    if (evidence.failed > 0) json["evidence"][key]["failed"] = evidence.failed;
   }
   return json;
 }
@@ -211,6 +212,7 @@ AllEvidence read_evidence(const Field& field) {
     const auto total = static_cast<std::int64_t>(evidence.seeds.size());
     evidence.learned.seeds = {item["learned"].integer(0, total), total};
     if (!item["late_gain"].null()) evidence.learned.late_gain = item["late_gain"].number(-1, 1);
+    if (item.has("failed")) evidence.failed = item["failed"].integer(0, total);
   }
   return all;
 }

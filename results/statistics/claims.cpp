@@ -31,9 +31,15 @@ const Evidence* find(const AllEvidence& all, const ClaimCell& cell, Metric metri
 }
 
 /// Returns why a cell cannot decide a rule; empty if it can.
-std::string why_not(const ClaimCell& cell, const Evidence& evidence) {
+std::string why_not(const Rule& rule, const ClaimCell& cell, const Evidence& evidence) {
   if (evidence.values.size() < kClaimSeeds) {
     return fmt::format("{} has {} seeds, fewer than {}", name(cell), evidence.values.size(), kClaimSeeds);
+  }
+  const auto* level = std::get_if<LevelRule>(&rule);
+  if (level && level->at_most && evidence.failed > 0) {
+    return fmt::format(
+        "{} diverged or failed in {} of {} seeds, whose accuracy of 0 does not support an upper bound", name(cell),
+        evidence.failed, evidence.values.size());
   }
   if (!out_of_distribution(cell) || evidence.learned.by_half_the_seeds()) return "";
   const Count seeds = evidence.learned.seeds;
@@ -70,7 +76,7 @@ Judged look_up(const Claim& claim, const Rule& rule, const AllEvidence& all) {
   }
   judged.result.verdict = ClaimVerdict::inconclusive;
   for (size_t i = 0; i < cells.size(); ++i) {
-    judged.result.reason = why_not(*cells[i], *found[i]);
+    judged.result.reason = why_not(rule, *cells[i], *found[i]);
     if (!judged.result.reason.empty()) break;
   }
   judged.high = found.front();
@@ -246,6 +252,7 @@ Evidence find_evidence(const NamedReport& named, const ClaimCell& cell, Metric m
     }
     evidence.seeds.push_back(experiment.id.seed);
     evidence.values.push_back(mean_accuracy(experiment, splits, metric));
+    evidence.failed += experiment.status != Status::ok;
     experiments.push_back(&experiment);
   }
   evidence.learned = find_learned(report, task, experiments);

@@ -8,7 +8,8 @@
 // seeds reach it, contradicted if at most one in ten does, and weaker if a binomial test refutes that nine in ten do.
 //
 // An encoding that has not learned its task decides no rule out of distribution (results/statistics/learned.h);
-// ClaimCell::learned_from is for sources whose own models learned it in part. An order rule is not weaker if neither of
+// ClaimCell::learned_from is for sources whose own models learned it in part. An experiment that diverged or failed has
+// an accuracy of 0, and decides no rule that states an upper bound. An order rule is not weaker if neither of
 // its encodings has learned the task, or if the accuracy that should be lower is above 1 - least.
 //
 // The first that applies decides a claim: not comparable, if its setup differs too much from the source;
@@ -94,8 +95,9 @@ struct Claim {
 /// The accuracies of the experiments of a run on one split.
 struct Evidence {
   std::vector<std::uint64_t> seeds;
-  std::vector<double> values;  // one for each seed
+  std::vector<double> values;  // one for each seed; 0 if its experiment diverged or failed
   Learned learned;
+  std::int64_t failed = 0;  // seeds whose experiment diverged or failed
 };
 
 /// Evidence by run, split and metric: "flip_flop-cope-1a2b3c4d ood_sparse sequence".

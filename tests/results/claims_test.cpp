@@ -54,6 +54,20 @@ ClaimResult judge_one(const Claim& claim, const AllEvidence& all) {
   return judge_claims(std::vector{claim}, all).at(0);
 }
 
+/// Judges thirty claims. Each is about two encodings whose seeds are drawn with means that differ by `difference`.
+template <class Draw>
+std::vector<ClaimResult> judge_drawn(const Draw& seeds, double difference, double least) {
+  AllEvidence all;
+  std::vector<Claim> claims;
+  for (int i = 0; i < 30; ++i) {
+    const OrderRule rule = order("high" + std::to_string(i), "low" + std::to_string(i), least);
+    add(all, rule.high, seeds(0.4 + difference));
+    add(all, rule.low, seeds(0.4));
+    claims.push_back(claim({rule}));
+  }
+  return judge_claims(claims, all);
+}
+
 }  // namespace
 
 TEST_CASE("an order claim is reproduced, contradicted or open by the difference of the means") {
@@ -192,26 +206,15 @@ TEST_CASE("fewer than five seeds, missing runs and incomparable sizes decide not
 
 TEST_CASE("with equal encodings whose seeds are bimodal, none of thirty claims is decided") {
   Rng rng = make_rng(1, "test");
-  const auto seeds = [&] {
+  const auto seeds = [&](double) {
     std::vector<double> values(7);
     for (double& value : values)
       value = bernoulli(rng, 0.5) ? 1 - 0.01 * uniform_real(rng) : 0.3 * uniform_real(rng);
     return values;
   };
-  int wrong = 0;
-  for (int family = 0; family < 3; ++family) {
-    AllEvidence all;
-    std::vector<Claim> claims;
-    for (int i = 0; i < 30; ++i) {
-      const std::string high = "high" + std::to_string(i), low = "low" + std::to_string(i);
-      add(all, cell(high), seeds());
-      add(all, cell(low), seeds());
-      claims.push_back(claim({order(high, low, 0.05)}));
-    }
-    for (const ClaimResult& result : judge_claims(claims, all))
-      wrong += result.verdict != ClaimVerdict::inconclusive;
-  }
-  CHECK(wrong == 0);
+  for (int family = 0; family < 3; ++family)
+    for (const ClaimResult& result : judge_drawn(seeds, 0, 0.05))
+      CHECK(result.verdict == ClaimVerdict::inconclusive);
 }
 
 TEST_CASE("a claim with a true difference of the one that its rule needs is rarely found weaker") {
@@ -223,19 +226,25 @@ TEST_CASE("a claim with a true difference of the one that its rule needs is rare
   };
   int wrong = 0;
   for (int family = 0; family < 20; ++family) {
-    AllEvidence all;
-    std::vector<Claim> claims;
-    for (int i = 0; i < 30; ++i) {
-      const std::string high = "high" + std::to_string(i), low = "low" + std::to_string(i);
-      add(all, cell(high), seeds(0.5));
-      add(all, cell(low), seeds(0.4));
-      claims.push_back(claim({order(high, low, 0.1)}));
-    }
-    const std::vector<ClaimResult> results = judge_claims(claims, all);
-    wrong += std::ranges::any_of(results,
+    wrong += std::ranges::any_of(judge_drawn(seeds, 0.1, 0.1),
                                  [](const ClaimResult& result) { return result.verdict == ClaimVerdict::weaker; });
   }
   CHECK(wrong <= 3);  // 20 families at a level of 0.05; more than 3 have a probability of 0.016
+}
+
+TEST_CASE("a seed that diverged does not support an upper bound") {
+  Report report = drawn_report(1, 1, 8, [](int, int, int split, int) { return split == 0 ? 1.0 : 0.2; });
+  const auto judge = [&](const LevelRule& rule) {
+    const Evidence evidence = find_evidence({"run", report}, rule.cell, Metric::sequence);
+    return judge_one(claim({rule}), {{"run ood_far sequence", evidence}}).rules[0];
+  };
+  const LevelRule at_most{cell("run"), {}, 0.5}, at_least{cell("run"), 0.1, {}};
+  CHECK(judge(at_most).verdict == ClaimVerdict::reproduced);
+  report.experiments[3].status = Status::diverged;
+  report.experiments[3].splits.clear();
+  CHECK(judge(at_most).reason ==
+        "run on task diverged or failed in 1 of 8 seeds, whose accuracy of 0 does not support an upper bound");
+  CHECK(judge(at_least).reached == Count{7, 8});
 }
 
 TEST_CASE("evidence is read from a report of one task and one encoding, by split or by kind") {
@@ -256,18 +265,19 @@ TEST_CASE("evidence is read from a report of one task and one encoding, by split
 
 TEST_CASE("verdicts can be found again from the evidence that is written with them") {
   const std::vector<Claim> claims = {claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}})};
-  const AllEvidence all = three_encodings();
+  AllEvidence all = three_encodings();
+  all.begin()->second.failed = 1;
   const std::vector<ClaimResult> results = judge_claims(claims, all);
-  const Json json =
-      parse_json(to_indented_json(to_json(claims, results, all, ClaimSize::reduced, 0.05)), "claims.json");
+  const std::string file = "claims.json";
+  const Json json = parse_json(to_indented_json(to_json(claims, results, all, ClaimSize::reduced, 0.05)), file);
   CHECK(json.at("claims").at(0).at("verdict") == "weaker");
   CHECK(json.at("claims").at(0).at("kind") == "own statement");
   CHECK(json.at("claims").at(0).at("rules").at(0).at("verdict") == "reproduced");
   CHECK(json.at("claims").at(0).at("rules").at(1).at("reached") == 4);
-  const std::string file = "claims.json";
   const Field field(json, file);
   const AllEvidence again = read_evidence(field["evidence"]);
   CHECK(again.size() == 3);
+  CHECK(again.begin()->second.failed == 1);
   CHECK(to_compact_json(to_json(claims, judge_claims(claims, again), again, ClaimSize::reduced, 0.05)) ==
         to_compact_json(to_json(claims, results, all, ClaimSize::reduced, 0.05)));
 }
@@ -381,12 +391,10 @@ TEST_CASE("writes the page of some claims to the path POSBENCH_WRITE_CLAIMS", "[
       claim({order("solves", "fails"), order("mixed", "fails"), order("unrun", "fails")})};
   for (size_t i = 0; i < claims.size(); ++i) {
     claims[i].name = "claim-" + std::to_string(i);
-    claims[i].statement =
-        "Claim <b>" + std::to_string(i) + "</b>: an encoding solves a task that another does not.";
-    claims[i].published = {{"test error in %, task, sparse", "solves", 2.5},
-                           {"test error in %, task, sparse", "fails", 61.5}};
+    claims[i].statement = claims[i].name + ": an encoding <b>solves</b> a task that another does not.";
+    claims[i].published = {{"test error in %", "solves", 2.5}, {"test error in %", "fails", 61.5}};
     claims[i].differs = "2 layers of width 64, trained for minutes";
   }
-  const AllEvidence all = three_encodings();
-  std::ofstream(path) << make_claims_page(claims, judge_claims(claims, all), all, "reduced", "runs/claims");
+  std::ofstream(path) << make_claims_page(claims, judge_claims(claims, three_encodings()), three_encodings(),
+                                          "reduced", "runs/claims");
 }
