@@ -73,8 +73,12 @@ std::set<std::string> choose_claims(const std::vector<std::string>& patterns) {
   for (const std::string& pattern : patterns) {
     const std::vector<std::string> matches = matching(pattern, known);
     if (matches.empty()) {
+      const std::string beginning = pattern + "-*";
       throw InputError(fmt::format("unknown claim '{}'{} ('posbench reproduce --list' shows all {})", pattern,
-                                   did_you_mean(pattern, known), known.size()));
+                                   matching(beginning, known).empty()
+                                       ? did_you_mean(pattern, known)
+                                       : fmt::format("; did you mean '{}'?", beginning),
+                                   known.size()));
     }
     chosen.insert(matches.begin(), matches.end());
   }

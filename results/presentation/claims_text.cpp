@@ -131,6 +131,9 @@ std::vector<std::string> claim_notes(std::span<const Claim> claims, std::span<co
   std::map<std::string, std::string> verdicts;
   for (size_t i = 0; i < claims.size(); ++i) verdicts[claims[i].name] = to_string(results[i].verdict);
   std::vector<std::string> notes{listed_verdicts(claims, verdicts)};
+  if (std::ranges::any_of(results, [](const auto& result) { return result.verdict == ClaimVerdict::not_run; })) {
+    notes.emplace_back("not run: " + meaning(ClaimVerdict::not_run) + "; --dry-run lists what is left to train");
+  }
   notes.push_back("kinds: " + claim_kinds(claims));
   for (size_t i = 0; i < claims.size(); ++i) {
     if (!results[i].reason.empty()) notes.push_back(fmt::format("{}: {}", claims[i].name, results[i].reason));

@@ -185,6 +185,7 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
   const Outcome unknown = posbench_command(directory, "reproduce cope-counting-4");
   CHECK(unknown.code == 2);
   CHECK(unknown.error.find("unknown claim 'cope-counting-4'; did you mean 'cope-counting-") != std::string::npos);
+  CHECK(posbench_command(directory, "reproduce cope").error.find("; did you mean 'cope-*'?") != std::string::npos);
   const Outcome of_pattern = posbench_command(directory, "reproduce --list 'cope-counting-*' --format csv");
   CHECK(std::count(of_pattern.out.begin(), of_pattern.out.end(), '\n') ==
         4);  // a header, and 1, 3 and 5 variables
@@ -214,6 +215,7 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
   const Outcome nothing = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o .");
   CHECK(nothing.code == 0);
   CHECK(nothing.out.find("1 not run") != std::string::npos);
+  CHECK(nothing.out.find("; --dry-run lists what is left to train\n") != std::string::npos);
   const Outcome csv = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o . --format csv");
   CHECK(csv.out.starts_with("claim,verdict,rule,"));
   CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 2);  // a header and one rule, no notes
