@@ -43,12 +43,11 @@ bool is_about(const Claim& claim, const std::string& encoding) {
 
 /// Returns the claims about an encoding, with their verdicts.
 std::vector<CardClaim> find_claims(const std::string& encoding) {
-  const std::map<std::string, std::string> verdicts = stored_verdicts("reduced"), full = stored_verdicts("full");
   std::vector<CardClaim> claims;
   for (const ClaimFile& file : claim_files()) {
     if (!is_about(file.claim, encoding)) continue;
-    claims.push_back(
-        {file.claim.name, verdict_of(file.claim, verdicts), verdict_of(file.claim, full), file.claim.statement});
+    claims.push_back({file.claim.name, stored_verdict(file, ClaimSize::reduced).verdict,
+                      stored_verdict(file, ClaimSize::full).verdict, file.claim.statement});
   }
   return claims;
 }

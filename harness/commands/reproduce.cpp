@@ -1,9 +1,9 @@
 // `posbench reproduce`: the verdicts on published claims by runs of this program.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,8 +14,8 @@
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/reproduce_request.h"
 #include "harness/commands/run_config.h"
-#include "harness/config/embedded_data.h"
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
 #include "harness/console/lines.h"
@@ -23,7 +23,6 @@
 #include "harness/console/output.h"
 #include "harness/console/progress.h"
 #include "harness/console/status_line.h"
-#include "harness/console/summary.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/plan.h"
@@ -43,20 +42,6 @@ namespace fs = std::filesystem;
 
 constexpr double kAlpha = 0.05;
 
-struct ReproduceRequest {
-  std::vector<std::string> claims;  // names; empty: all
-  ClaimSize size = ClaimSize::reduced;
-  std::optional<fs::path> directory, page;
-  std::vector<fs::path> with;  // further directories with runs
-  int seeds = 0, jobs = 0;     // seeds: the least number
-  Shard shard;
-  std::optional<ClaimVerdict> verdict;  // of the claims to list
-  bool list = false, dry_run = false, judge_only = false, finished = false;
-  Format format = Format::console;
-  std::string color = "auto";
-  std::vector<std::string> command;
-};
-
 /// Returns an object for each row, with the headers as keys.
 Json to_json(const Table& table) {
   return write_list(table.rows, [&](const std::vector<Cell>& cells) {
@@ -68,17 +53,22 @@ Json to_json(const Table& table) {
 }
 
 /// Prints the claims with the verdicts of the stored runs.
-void print_claims(ClaimPlan plan, const ReproduceRequest& request, bool color) {
-  const std::map<std::string, std::string> verdicts = stored_verdicts(to_string(request.size));
-  if (request.verdict) {
-    std::erase_if(plan.claims,
-                  [&](const Claim& claim) { return verdict_of(claim, verdicts) != to_string(*request.verdict); });
+void print_claims(const ClaimPlan& plan, const ReproduceRequest& request, bool color) {
+  std::vector<Claim> claims;
+  std::vector<StoredVerdict> verdicts;
+  for (const ClaimFile& file : claim_files()) {
+    const auto chosen = std::ranges::find(plan.claims, file.claim.name, &Claim::name);
+    StoredVerdict verdict = stored_verdict(file, request.size);
+    if (chosen == plan.claims.end() || (request.verdict && verdict.verdict != to_string(*request.verdict)))
+      continue;
+    claims.push_back(*chosen);
+    verdicts.push_back(std::move(verdict));
   }
-  if (plan.claims.empty() && request.format == Format::console) {
+  if (claims.empty() && request.format == Format::console) {
     fmt::print("none of these claims is {}\n", to_string(*request.verdict));
     return;
   }
-  const Table table = claim_list(plan.claims, verdicts, stored_reasons(to_string(request.size)));
+  const Table table = claim_list(claims, verdicts);
   if (request.format == Format::json) {
     fmt::print("{}", to_indented_json(to_json(table)));
     return;
@@ -91,7 +81,7 @@ void print_claims(ClaimPlan plan, const ReproduceRequest& request, bool color) {
             "verdict: by the stored runs of this size ('posbench show weaker' explains a verdict, 'posbench "
             "show CLAIM' has the rule)"),
         std::string("predicted: the verdict that was expected before any run"),
-        "verdicts: " + listed_verdicts(plan.claims, verdicts), "kinds: " + claim_kinds(plan.claims)})
+        "verdicts: " + count_verdicts(verdicts), "kinds: " + claim_kinds(claims)})
     fmt::print("{}\n", wrapped_lines(note, 0, list_width()));
 }
 
@@ -122,7 +112,7 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs
                 bool color) {
   Table table{{{"run"}, {"task"}, {"encoding"}, {"seeds to train", Align::right}, {"core minutes", Align::right}},
               {}};
-  double seconds = 0;
+  double seconds = 0, wall_seconds = 0;
   StatusLine status("measuring the runs");
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     status.set_progress(i, plan.runs.size());
@@ -140,17 +130,24 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs
     }
     const Plan of_run = make_plan(suite, jobs, kIdleCores, [](size_t, size_t) {});
     seconds += of_run.core_seconds;
+    wall_seconds += of_run.wall_seconds;
     table.rows.push_back({name, config.tasks.front(), config.encodings.front(),
                           fmt::format("{}", suite.experiments.size()),
                           fmt::format("{:.1f}", of_run.core_seconds / 60)});
   }
   status.clear();
-  print_table(table, color);
+  if (request.format == Format::json) {
+    fmt::print("{}", to_indented_json(to_json(table)));
+    return;
+  }
+  fmt::print("{}", table_text(table, request.format, {console_width(), color}));
+  if (request.format == Format::csv) return;
+  fmt::print("\n");
   const auto counted = [](size_t n, const char* noun) {
     return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
   };
   fmt::print("{}, {}; about {} of core time, {} with {}\n", counted(plan.claims.size(), "claim"),
-             counted(table.rows.size(), "run"), format_duration(seconds), format_duration(seconds / jobs),
+             counted(table.rows.size(), "run"), format_duration(seconds), format_duration(wall_seconds),
              counted(static_cast<size_t>(jobs), "job"));
 }
 
@@ -191,13 +188,6 @@ void check_unfinished(const ClaimPlan& plan, const fs::path& directory) {
   }
 }
 
-void check_directory(const char* option, const fs::path& path) {
-  if (fs::is_directory(path)) return;
-  throw InputError(
-      fmt::format("{} {}: {}", option, path.string(),
-                  fs::exists(path) ? "is a file, expected a directory" : "there is no such directory"));
-}
-
 /// Judges the claims of `plan` together with all others, because the correction is for all. The runs of the others in the
 /// directories count too.
 std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidence& evidence, ClaimSize size,
@@ -220,23 +210,37 @@ std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidenc
   return chosen;
 }
 
+/// Returns the evidence of all directories, of which the first is that of -o.
+AllEvidence collect_all_evidence(const ClaimPlan& plan, const std::vector<fs::path>& directories) {
+  AllEvidence evidence;
+  for (const fs::path& path : directories) {
+    evidence.merge(collect_evidence(
+        plan, path, path == directories.front() ? OtherSettings::refused : OtherSettings::fewer_seeds_skipped));
+  }
+  return evidence;
+}
+
+/// Prints the verdicts. `json` has all of them.
+void print_results(const ReproduceRequest& request, const ClaimPlan& plan, const std::vector<ClaimResult>& results,
+                   const std::string& json) {
+  if (request.format == Format::json) {
+    fmt::print("{}", json);
+    return;
+  }
+  const bool document = request.format == Format::markdown || request.format == Format::latex;
+  const bool csv = request.format == Format::csv;
+  const Table table = document ? claim_statements(plan.claims, results) : claim_table(plan.claims, results, csv);
+  fmt::print("{}", table_text(table, request.format, {console_width(), wants_color(request.color)}));
+  if (csv) return;
+  fmt::print("\n");
+  for (const std::string& note : claim_notes(plan.claims, results)) {
+    const char* bullet = request.format == Format::markdown ? "* " : "";
+    fmt::print("{}{}\n", bullet, line_text(note, request.format, {}));
+  }
+}
+
 int reproduce(const ReproduceRequest& request) {
-  if (request.directory && request.directory->extension() == ".html") {
-    throw InputError(fmt::format("-o is '{0}', expected the directory of the runs; use --page {0} for the page",
-                                 request.directory->string()));
-  }
-  if (request.page && (request.list || request.dry_run))
-    throw InputError(
-        "--page excludes --list and --dry-run; '--judge-only -o DIR --page FILE' writes a page of the runs in DIR");
-  if (request.finished && !request.judge_only) throw InputError("--finished needs --judge-only");
-  if (request.verdict && !request.list) throw InputError("--verdict needs --list");
-  for (const fs::path& other : request.with) check_directory("--with", other);
-  if (request.page && !request.page->parent_path().empty()) check_directory("--page", request.page->parent_path());
-  if (request.list && (request.directory || request.seeds > 0 || !request.with.empty())) {
-    throw InputError(
-        "--list prints the verdicts that come with posbench, without -o, -s and --with; 'posbench reproduce "
-        "--judge-only -o DIR' prints those of your runs");
-  }
+  check_request(request);
   ClaimPlan plan = plan_claims(request.claims, request.size, request.seeds);
   const bool color = wants_color(request.color);
   const int jobs = request.jobs > 0 ? request.jobs : count_hardware_threads();
@@ -267,16 +271,15 @@ int reproduce(const ReproduceRequest& request) {
   if (!request.judge_only) {
     if (const int code = train(request, plan, directory)) return code;
   }
-  AllEvidence evidence;
-  for (const fs::path& path : directories) {
-    evidence.merge(collect_evidence(
-        plan, path, path == directory ? OtherSettings::refused : OtherSettings::fewer_seeds_skipped));
-  }
+  AllEvidence evidence = collect_all_evidence(plan, directories);
   if (request.finished) {
     keep_finished(plan, evidence);
     if (plan.claims.empty()) {
-      throw InputError(fmt::format("{} has no claim whose runs are all finished; --dry-run lists the runs",
-                                   directory.string()));
+      std::vector<std::string> names;
+      for (const fs::path& path : directories) names.push_back(path.string());
+      throw InputError(fmt::format(
+          "none of these claims has all its runs finished in {}; --dry-run lists the runs that are left to train",
+          fmt::join(names, ", ")));
     }
   }
   const std::vector<ClaimResult> results = request.finished
@@ -291,19 +294,8 @@ int reproduce(const ReproduceRequest& request) {
     write_file(*page,
                make_claims_page(plan.claims, results, evidence, to_string(request.size), directory.string()));
   }
-  if (request.format == Format::json) {
-    fmt::print("{}", json);
-    return 0;
-  }
-  const bool document = request.format == Format::markdown || request.format == Format::latex;
-  const Table table = document ? claim_statements(plan.claims, results) : claim_table(plan.claims, results);
-  fmt::print("{}", table_text(table, request.format, {console_width(), color}));
-  if (request.format == Format::csv) return 0;
-  fmt::print("\n");
-  for (const std::string& note : claim_notes(plan.claims, results)) {
-    const char* bullet = request.format == Format::markdown ? "* " : "";
-    fmt::print("{}{}\n", bullet, line_text(note, request.format, {}));
-  }
+  print_results(request, plan, results, json);
+  if (request.format == Format::json || request.format == Format::csv) return 0;
   if (!request.judge_only) fmt::print("\nclaims: {}\n", (directory / "claims.json").string());
   if (page) fmt::print("{}page: {}\n", request.judge_only ? "\n" : "", page->string());
   return 0;
@@ -317,72 +309,7 @@ void add_reproduce(CLI::App& app, Invocation& invocation) {
       app.add_subcommand("reproduce",
                          "Train the runs that published claims need, and judge the claims by fixed rules")
           ->group(kRunning);
-  command->add_option("claims", request->claims,
-                      "names, as --list shows them, or globs ('cope-*'); without names all claims");
-  CLI::Option* list = command->add_flag(
-      "--list", request->list, "print the claims with the verdicts that come with posbench, and run nothing");
-  std::vector<std::pair<std::string, ClaimVerdict>> verdicts;
-  for (const ClaimVerdict verdict : kClaimVerdicts) verdicts.emplace_back(word_of(verdict), verdict);
-  add_choice<std::optional<ClaimVerdict>, ClaimVerdict>(*command, "--verdict", request->verdict, verdicts,
-                                                        "with --list: only claims with this verdict")
-      ->default_str("any");
-  CLI::Option* dry_run = command
-                             ->add_flag("--dry-run", request->dry_run,
-                                        "print the runs and their estimated core time, and run nothing")
-                             ->excludes(list);
-  command->add_flag_callback(
-      "--full", [request] { request->size = ClaimSize::full; },
-      "train at the published sizes, or the closest ones that the suite has; most claims then need a cluster");
-  command->add_option("-o,--output", request->directory, "directory of the runs")
-      ->default_str("runs/claims, or runs/claims-full");
-  command
-      ->add_option("-s,--seeds", request->seeds,
-                   "least number of seeds of each run, as 'reason of the verdict' in --list proposes it")
-      ->default_str("that of the claims")
-      ->check(in_range({1, kMaxSeeds}));
-  command
-      ->add_option("-j,--jobs", request->jobs, "number of experiments at once; each also uses cores that are idle")
-      ->default_str("all cores")
-      ->check(in_range({1, 4096}));
-  command
-      ->add_option_function<std::string>(
-          "--shard", [request](const std::string& text) { request->shard = Shard::parse(text); },
-          "part of the runs, K/N: every N-th from the K-th on")
-      ->default_str("1/1");
-  command
-      ->add_option("--with", request->with,
-                   "directories of other runs or shards; their finished runs and seeds are not trained again")
-      ->take_all()
-      ->default_str("none");
-  command
-      ->add_option("--page", request->page,
-                   "page to write, which shows each claim with a plot of the accuracies that decide it")
-      ->default_str("claims.html in the directory; none with --judge-only");
-  command->add_flag("--judge-only", request->judge_only, "judge by the finished runs and train nothing")
-      ->excludes(list)
-      ->excludes(dry_run);
-  command->add_flag("--finished", request->finished,
-                    "with --judge-only: judge only the claims whose runs are all finished; Holm's correction then "
-                    "counts only their rules");
-  add_choice<Format, Format>(
-      *command, "--format", request->format,
-      {{"console", Format::console},
-       {"markdown", Format::markdown},
-       {"csv", Format::csv},
-       {"json", Format::json},
-       {"latex", Format::latex}},
-      "format of the output; Markdown and LaTeX also have the statements of the claims and their sources");
-  add_color(*command, request->color);
-  set_footer(
-      *command,
-      {{"posbench reproduce --list", "all claims"},
-       {"posbench reproduce --list --verdict contradicted", "the claims that do not hold at the reduced size"},
-       {"posbench reproduce cope-flip-flop-longer --dry-run", "the runs of one claim"},
-       {"posbench reproduce cope-counting-5 -s 41 -o claims/more --with claims/1", "more seeds than in claims/1"},
-       {"posbench reproduce -o claims/1 --shard 1/2", "and on another machine: -o claims/2 --shard 2/2"},
-       {"posbench reproduce -o claims/1 --with claims/2 --judge-only --page claims.html", ""}},
-      {"Claims with equal settings share their runs. Finished runs are not repeated. The same command continues "
-       "an interrupted run."});
+  add_options(*command, request);
   command->callback([request, &invocation] {
     request->command = invocation.arguments;
     invocation.exit_code = reproduce(*request);

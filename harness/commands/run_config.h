@@ -17,7 +17,7 @@ struct RunRequest {
   std::optional<std::filesystem::path> directory;
   Existing existing = Existing::refuse;
   std::vector<std::filesystem::path> reuse;  // runs or reports whose experiments are taken over
-  bool refuse_useless = true;  // refuse one of these that gives no experiment to a run without shards
+  bool refuse_useless = true;  // without shards: refuse a `reuse` entry from which no experiment is taken over
   Shard shard;
   double checkpoint_every = 60;  // seconds of an experiment
   bool dry_run = false, save_models = false, trace_loss = false;

@@ -198,8 +198,9 @@ std::string accuracies_line(const OrderRule& order, const Json& rule) {
   return field("means", fmt::format("{}", fmt::join(means, ", ")));
 }
 
-/// Returns the result of a rule that was stored as JSON: the difference or the number of seeds, and the reason.
-std::string found_line(const Json& rule) {
+/// Returns the result of a rule that was stored as JSON: the difference or the number of seeds, and the reason. `title`
+/// begins the line.
+std::string found_line(const std::string& title, const Json& rule) {
   const std::string verdict = rule.at("verdict");
   if (verdict == "not run") return "";
   RuleResult result;
@@ -213,7 +214,7 @@ std::string found_line(const Json& rule) {
   }
   const std::string reason = rule.at("reason").get<std::string>();
   std::string text = found_text(result);
-  if (reason.starts_with(text)) return field("found", reason);
+  if (reason.starts_with(text)) return field(title, reason);
   const char* key = verdict == "weaker"         ? "p_below_least"
                     : verdict == "contradicted" ? "p_below_zero"
                                                 : "p_above_least";
@@ -225,7 +226,7 @@ std::string found_line(const Json& rule) {
             ? "below 0"
             : fmt::format("{} {:.4g}", verdict == "weaker" ? "below" : "above", rule.at("least").get<double>()));
   }
-  return field("found", text + (reason.empty() ? "" : ": " + reason));
+  return field(title, text + (reason.empty() ? "" : ": " + reason));
 }
 
 /// Returns a claim with its rules and the verdict of the stored runs. Empty if there is none.
@@ -234,9 +235,6 @@ std::string show_claim(const std::string& name) {
     const Claim& claim = file.claim;
     if (claim.name != name) continue;
     const Json reduced = stored_result("reduced", name), full = stored_result("full", name);
-    const auto verdict = [](const Json& stored) {
-      return stored.is_null() ? to_string(ClaimVerdict::not_run) : stored.at("verdict").get<std::string>();
-    };
     std::string text = fmt::format("{} (claim, {})\n\n", claim.name, claim.family) +
                        field("statement", claim.statement) + field("source", claim.source) +
                        field("kind", to_string(claim.kind)) +
@@ -252,20 +250,26 @@ std::string show_claim(const std::string& name) {
                               *cell->learned_from);
       }
       text += field("rule", rule);
-      if (reduced.is_null()) continue;
-      if (order) text += accuracies_line(*order, reduced.at("rules").at(n));
-      text += found_line(reduced.at("rules").at(n));
-      if (const Json needed = reduced.at("rules").at(n).value("seeds_needed", Json()); !needed.is_null())
-        seeds = std::max(seeds, needed.get<int>());
+      if (!reduced.is_null()) {
+        const Json& result = reduced.at("rules").at(n);
+        if (order) text += accuracies_line(*order, result);
+        text += found_line("found", result);
+        if (const Json needed = result.value("seeds_needed", Json()); !needed.is_null())
+          seeds = std::max(seeds, needed.get<int>());
+      }
+      if (!full.is_null()) text += found_line("found, full", full.at("rules").at(n));
     }
     for (const Published& number : claim.published)
       text += field("published", fmt::format("{}: {} {}", number.encoding, number.value, number.what));
     text += field("differs", file.settings.at(ClaimSize::reduced).differs) +
             field("differs, full", file.settings.at(ClaimSize::full).differs) +
-            field("predicted", claim.expected) + field("verdict", verdict(reduced)) +
-            field("at full size", verdict(full));
-    return text + fmt::format("\n'posbench reproduce {}{}' trains its runs and judges it.\n", claim.name,
-                              seeds > 0 ? fmt::format(" -s {}", seeds) : "");
+            field("predicted", claim.expected) +
+            field("verdict", stored_verdict(file, ClaimSize::reduced).verdict) +
+            field("at full size", stored_verdict(file, ClaimSize::full).verdict);
+    const bool is_reduced = file.settings.at(ClaimSize::reduced).comparable;
+    if (!is_reduced && !file.settings.at(ClaimSize::full).comparable) return text;
+    return text + fmt::format("\n'posbench reproduce {}{}{}' trains its runs and judges it.\n", claim.name,
+                              is_reduced ? "" : " --full", seeds > 0 ? fmt::format(" -s {}", seeds) : "");
   }
   return "";
 }

@@ -114,12 +114,10 @@ void add_claims(SiteContents& contents) {
   contents.evidence = read_evidence(field["evidence"]);
   const std::vector<ClaimResult> results =
       judge_claims(plan.claims, contents.evidence, field["alpha"].number(0, 1));
-  const auto full = stored_verdicts(to_string(ClaimSize::full));
   for (size_t n = 0; n < plan.claims.size(); ++n) {
     const ClaimFile& file = claim_files().at(n);  // both are sorted by name
     SiteClaim claim{.claim = plan.claims[n], .result = results[n], .encodings = {}, .tasks = {}};
-    const auto at_full_size = full.find(file.claim.name);
-    claim.at_full_size = at_full_size == full.end() ? to_string(ClaimVerdict::not_run) : at_full_size->second;
+    claim.at_full_size = stored_verdict(file, ClaimSize::full).verdict;
     for (const Rule& rule : file.claim.rules) {
       for (const ClaimCell* cell : cells_of(rule)) {
         add_name(spec_name(cell->encoding), claim.encodings);

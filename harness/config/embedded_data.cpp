@@ -9,27 +9,6 @@
 
 namespace posbench {
 
-namespace {
-
-/// Returns a text of each claim that the stored runs judge, by the name of the claim.
-std::map<std::string, std::string> texts_of_claims(const std::string& size, const char* key) {
-  std::map<std::string, std::string> texts;
-  const Json json = parse_json(verdict_texts().at(size), size + " verdicts");
-  for (const Json& claim : json.at("claims"))
-    texts[claim.at("name").get<std::string>()] = claim.at(key).get<std::string>();
-  return texts;
-}
-
-}  // namespace
-
-std::map<std::string, std::string> stored_verdicts(const std::string& size) {
-  return texts_of_claims(size, "verdict");
-}
-
-std::map<std::string, std::string> stored_reasons(const std::string& size) {
-  return texts_of_claims(size, "reason");
-}
-
 Json stored_result(const std::string& size, const std::string& name) {
   Json json = parse_json(verdict_texts().at(size), size + " verdicts");
   for (Json& claim : json.at("claims")) {

@@ -23,10 +23,6 @@ const std::map<std::string, std::string>& claim_texts();
 /// Returns the JSON of the stored verdicts about claims by their size, "reduced" or "full".
 const std::map<std::string, std::string>& verdict_texts();
 
-/// Return the verdict of the stored runs about each claim that they judge, and its reason, by the name of the claim. The
-/// size is "reduced" or "full".
-std::map<std::string, std::string> stored_verdicts(const std::string& size);
-std::map<std::string, std::string> stored_reasons(const std::string& size);
 /// Returns all that the stored runs say about one claim (results/reports/claims.schema.json), or null. The evidence
 /// of each cell is in place of its name.
 Json stored_result(const std::string& size, const std::string& claim);

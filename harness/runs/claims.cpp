@@ -58,9 +58,10 @@ std::string run_name(const RunConfig& config) {
                      short_hash(to_compact_json(to_json(config))));
 }
 
-std::vector<ClaimCell*> cells(Claim& claim) {
-  std::vector<ClaimCell*> cells;
-  for (Rule& rule : claim.rules) std::ranges::copy(cells_of(rule), std::back_inserter(cells));
+/// Returns pointers to the cells of all rules of a claim, which may be const.
+auto cells(auto& claim) {
+  decltype(cells_of(claim.rules.front())) cells;
+  for (auto& rule : claim.rules) std::ranges::copy(cells_of(rule), std::back_inserter(cells));
   return cells;
 }
 
@@ -111,6 +112,21 @@ const std::vector<ClaimFile>& claim_files() {
     return files;
   }();
   return files;
+}
+
+StoredVerdict stored_verdict(const ClaimFile& file, ClaimSize size) {
+  static const std::map<ClaimSize, std::map<std::string, StoredVerdict>> all = [] {
+    std::map<ClaimSize, std::map<std::string, StoredVerdict>> all;
+    for (const ClaimSize each : {ClaimSize::reduced, ClaimSize::full}) {
+      const std::string name = to_string(each);
+      all[each] = read_verdicts(parse_json(verdict_texts().at(name), name + " verdicts"));
+    }
+    return all;
+  }();
+  const ClaimSetting& setting = file.settings.at(size);
+  if (!setting.comparable) return {to_string(ClaimVerdict::not_comparable), setting.differs};
+  const auto found = all.at(size).find(file.claim.name);
+  return found == all.at(size).end() ? StoredVerdict{} : found->second;
 }
 
 ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size, int least_seeds) {
@@ -168,7 +184,7 @@ AllEvidence collect_evidence(const ClaimPlan& plan, const std::filesystem::path&
                                  path.string(), seeds, run.config.seeds.size(), directory.string()));
   }
   AllEvidence evidence;
-  for (Claim claim : plan.claims) {
+  for (const Claim& claim : plan.claims) {
     for (const ClaimCell* cell : cells(claim)) {
       const auto found = reports.find(cell->run);
       if (found == reports.end()) continue;
@@ -181,8 +197,8 @@ AllEvidence collect_evidence(const ClaimPlan& plan, const std::filesystem::path&
 
 void keep_finished(ClaimPlan& plan, AllEvidence& evidence) {
   std::set<std::string> runs, keys;
-  std::erase_if(plan.claims, [&](Claim& claim) {
-    const std::vector<ClaimCell*> all = cells(claim);
+  std::erase_if(plan.claims, [&](const Claim& claim) {
+    const std::vector<const ClaimCell*> all = cells(claim);
     const auto key = [&](const ClaimCell* cell) { return evidence_key(*cell, claim.metric); };
     const auto has_evidence = [&](const ClaimCell* cell) { return evidence.contains(key(cell)); };
     if (!claim.comparable || !std::all_of(all.begin(), all.end(), has_evidence)) return true;

@@ -140,8 +140,7 @@ Shard Shard::parse(const std::string& text) {
   Shard shard;
   if (slash == text.npos || !parse_number(text.substr(0, slash), shard.index) ||
       !parse_number(text.substr(slash + 1), shard.of) || shard.index < 1 || shard.index > shard.of) {
-    throw InputError(fmt::format(
-        "shard '{}': expected K/N with K from 1 to N, which runs the experiments K, K + N, K + 2 N, ...", text));
+    throw InputError(fmt::format("--shard '{}': expected K/N with K from 1 to N, as in 2/4", text));
   }
   return shard;
 }

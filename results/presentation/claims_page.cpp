@@ -31,8 +31,10 @@ std::optional<double> published_accuracy(const Published& published) {
   return std::nullopt;
 }
 
-/// Returns the published accuracy of an encoding; empty unless the claim has just one number for it.
+/// Returns the published accuracy of an encoding; empty if it is of another task, or if the claim has not just one number
+/// for the encoding.
 Json published_for(const Claim& claim, const std::string& encoding) {
+  if (claim.kind == ClaimKind::other_task) return nullptr;
   std::vector<double> found;
   for (const Published& published : claim.published) {
     const std::optional<double> value = published_accuracy(published);
@@ -46,7 +48,7 @@ struct Line {
   const ClaimCell* cell;
   std::string series;
   std::optional<double> threshold;
-  std::string need;  // where the mean, or each seed, must lie
+  std::string need;  // the condition on the mean, or on nine in ten seeds
 };
 
 std::optional<double> mean_of(const ClaimCell& cell, Metric metric, const AllEvidence& all) {

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <span>
 #include <string>
 #include <variant>
@@ -32,15 +31,16 @@ Tone tone(ClaimVerdict verdict) {
 }
 
 /// Returns a row for each rule. The first two columns have the name or the statement of the claim and its verdict, in its
-/// first row only.
-Table rule_rows(std::span<const Claim> claims, std::span<const ClaimResult> results, const char* column,
-                std::string (*title)(const Claim&)) {
+/// first row or in `every_row`.
+Table rule_rows(std::span<const Claim> claims, std::span<const ClaimResult> results, bool every_row,
+                const char* column, std::string (*title)(const Claim&)) {
   Table table{{{column}, {"verdict"}, {"rule"}, {"published", Align::right}, {"found (95 %)", Align::right}}, {}};
   for (size_t i = 0; i < claims.size(); ++i) {
     for (size_t r = 0; r < claims[i].rules.size(); ++r) {
       const RuleResult& rule = results[i].rules[r];
-      const Cell verdict = r == 0 ? Cell{to_string(results[i].verdict), tone(results[i].verdict)} : Cell{""};
-      table.rows.push_back({r == 0 ? title(claims[i]) : "", verdict, rule_text(claims[i].rules[r]),
+      const bool named = r == 0 || every_row;
+      const Cell verdict = named ? Cell{to_string(results[i].verdict), tone(results[i].verdict)} : Cell{""};
+      table.rows.push_back({named ? title(claims[i]) : "", verdict, rule_text(claims[i].rules[r]),
                             published_text(claims[i].rules[r]), found_text(rule)});
     }
   }
@@ -90,47 +90,40 @@ std::string claim_kinds(std::span<const Claim> claims) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-std::string verdict_of(const Claim& claim, const std::map<std::string, std::string>& verdicts) {
-  const auto found = verdicts.find(claim.name);
-  return found == verdicts.end() ? to_string(ClaimVerdict::not_run) : found->second;
-}
-
-std::string listed_verdicts(std::span<const Claim> claims, const std::map<std::string, std::string>& verdicts) {
+std::string count_verdicts(std::span<const StoredVerdict> verdicts) {
   std::vector<std::string> counts;
   for (const ClaimVerdict verdict : kClaimVerdicts) {
-    const auto count = std::ranges::count_if(
-        claims, [&](const Claim& claim) { return verdict_of(claim, verdicts) == to_string(verdict); });
+    const auto count = std::ranges::count(verdicts, to_string(verdict), &StoredVerdict::verdict);
     if (count > 0) counts.push_back(fmt::format("{} {}", count, to_string(verdict)));
   }
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-Table claim_list(std::span<const Claim> claims, const std::map<std::string, std::string>& verdicts,
-                 const std::map<std::string, std::string>& reasons) {
+Table claim_list(std::span<const Claim> claims, std::span<const StoredVerdict> verdicts) {
   Table table{
       {{"claim"}, {"family"}, {"verdict"}, {"predicted"}, {"kind"}, {"statement"}, {"reason of the verdict"}}, {}};
-  for (const Claim& claim : claims) {
-    const auto reason = reasons.find(claim.name);
-    table.rows.push_back({claim.name, claim.family, verdict_of(claim, verdicts), claim.expected,
-                          to_string(claim.kind), claim.statement,
-                          reason == reasons.end() || reason->second.empty() ? "-" : reason->second});
+  for (size_t i = 0; i < claims.size(); ++i) {
+    const Claim& claim = claims[i];
+    const std::string& reason = verdicts[i].reason;
+    table.rows.push_back({claim.name, claim.family, verdicts[i].verdict, claim.expected, to_string(claim.kind),
+                          claim.statement, reason.empty() ? "-" : reason});
   }
   return table;
 }
 
-Table claim_table(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  return rule_rows(claims, results, "claim", [](const Claim& claim) { return claim.name; });
+Table claim_table(std::span<const Claim> claims, std::span<const ClaimResult> results, bool every_row) {
+  return rule_rows(claims, results, every_row, "claim", [](const Claim& claim) { return claim.name; });
 }
 
 Table claim_statements(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  return rule_rows(claims, results, "statement",
+  return rule_rows(claims, results, false, "statement",
                    [](const Claim& claim) { return fmt::format("{} ({})", claim.statement, claim.source); });
 }
 
 std::vector<std::string> claim_notes(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  std::map<std::string, std::string> verdicts;
-  for (size_t i = 0; i < claims.size(); ++i) verdicts[claims[i].name] = to_string(results[i].verdict);
-  std::vector<std::string> notes{listed_verdicts(claims, verdicts)};
+  std::vector<StoredVerdict> verdicts;
+  for (const ClaimResult& result : results) verdicts.push_back({to_string(result.verdict), result.reason});
+  std::vector<std::string> notes{count_verdicts(verdicts)};
   if (std::ranges::any_of(results, [](const auto& result) { return result.verdict == ClaimVerdict::not_run; })) {
     notes.emplace_back("not run: " + meaning(ClaimVerdict::not_run) + "; --dry-run lists what is left to train");
   }

@@ -1,11 +1,11 @@
 // Writes claims and their verdicts as tables and texts.
 #pragma once
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "results/presentation/table.h"
+#include "results/reports/claim_json.h"
 #include "results/statistics/claims.h"
 
 namespace posbench {
@@ -20,20 +20,16 @@ std::string found_text(const RuleResult&);
 /// Returns "29 published number, 3 own statement": the number of claims of each kind.
 std::string claim_kinds(std::span<const Claim>);
 
-/// Returns the stored verdict of a claim, "not run" if it has none.
-std::string verdict_of(const Claim&, const std::map<std::string, std::string>& verdicts);
-
-/// Returns "48 reproduced, 13 contradicted, 61 inconclusive", given the stored verdicts by claim.
-std::string listed_verdicts(std::span<const Claim>, const std::map<std::string, std::string>& verdicts);
+/// Returns "48 reproduced, 13 contradicted, 61 inconclusive".
+std::string count_verdicts(std::span<const StoredVerdict>);
 
 /// Returns a row for each claim: name, family, verdict, the verdict that was predicted before any run, kind, statement
-/// and the reason of the verdict. `verdicts` and `reasons` are those of the stored runs by the names of the claims; other
-/// claims are "not run".
-Table claim_list(std::span<const Claim>, const std::map<std::string, std::string>& verdicts,
-                 const std::map<std::string, std::string>& reasons);
+/// and the reason of the verdict. `verdicts` are those of the claims, in their order.
+Table claim_list(std::span<const Claim>, std::span<const StoredVerdict> verdicts);
 
-/// Returns a row for each rule of each claim: verdict, claim, comparison, published and found difference.
-Table claim_table(std::span<const Claim>, std::span<const ClaimResult>);
+/// Returns a row for each rule of each claim: claim, verdict, rule, published and found difference. Claim and verdict
+/// are in the first row of a claim, or in `every_row`.
+Table claim_table(std::span<const Claim>, std::span<const ClaimResult>, bool every_row = false);
 
 /// Returns the same rows for a document: with the statement and its source instead of the claim's name.
 Table claim_statements(std::span<const Claim>, std::span<const ClaimResult>);

@@ -201,6 +201,14 @@ Json to_json(std::span<const Claim> claims, std::span<const ClaimResult> results
   return json;
 }
 
+std::map<std::string, StoredVerdict> read_verdicts(const Json& json) {
+  std::map<std::string, StoredVerdict> verdicts;
+  for (const Json& claim : json.at("claims"))
+    verdicts[claim.at("name").get<std::string>()] = {claim.at("verdict").get<std::string>(),
+                                                     claim.at("reason").get<std::string>()};
+  return verdicts;
+}
+
 AllEvidence read_evidence(const Field& field) {
   AllEvidence all;
   for (const auto& [key, value] : field.object().items()) {

@@ -31,15 +31,9 @@ const Evidence* find(const AllEvidence& all, const ClaimCell& cell, Metric metri
 }
 
 /// Returns why a cell cannot decide a rule; empty if it can.
-std::string why_not(const Rule& rule, const ClaimCell& cell, const Evidence& evidence) {
+std::string why_not(const ClaimCell& cell, const Evidence& evidence) {
   if (evidence.values.size() < kClaimSeeds) {
     return fmt::format("{} has {} seeds, fewer than {}", name(cell), evidence.values.size(), kClaimSeeds);
-  }
-  const auto* level = std::get_if<LevelRule>(&rule);
-  if (level && level->at_most && evidence.failed > 0) {
-    return fmt::format(
-        "{} diverged or failed in {} of {} seeds, whose accuracy of 0 does not support an upper bound", name(cell),
-        evidence.failed, evidence.values.size());
   }
   if (!out_of_distribution(cell) || evidence.learned.by_half_the_seeds()) return "";
   const Count seeds = evidence.learned.seeds;
@@ -76,12 +70,21 @@ Judged look_up(const Claim& claim, const Rule& rule, const AllEvidence& all) {
   }
   judged.result.verdict = ClaimVerdict::inconclusive;
   for (size_t i = 0; i < cells.size(); ++i) {
-    judged.result.reason = why_not(rule, *cells[i], *found[i]);
+    judged.result.reason = why_not(*cells[i], *found[i]);
     if (!judged.result.reason.empty()) break;
   }
   judged.high = found.front();
   judged.low = found.back();
   return judged;
+}
+
+/// Makes a reproduced rule inconclusive if low accuracies of a cell support it, and some are 0 because the experiment
+/// diverged or failed.
+void refuse_failed(const ClaimCell& cell, const Evidence& evidence, RuleResult& result) {
+  if (result.verdict != ClaimVerdict::reproduced || evidence.failed == 0) return;
+  result.verdict = ClaimVerdict::inconclusive;
+  result.reason = fmt::format("{} diverged or failed in {} of {} seeds, and their accuracy of 0 supports no claim",
+                              name(cell), evidence.failed, evidence.values.size());
 }
 
 /// Returns the probability that so few seeds or fewer reach a level which kSolvingSeeds of all seeds reach.
@@ -100,7 +103,8 @@ void judge_level(Judged& judged, double alpha) {
   if (!judged.result.reason.empty()) return;
   if (accuracy(reached) >= kSolvingSeeds) judged.result.verdict = ClaimVerdict::reproduced;
   if (accuracy(reached) <= kFailingSeeds) judged.result.verdict = ClaimVerdict::contradicted;
-  if (judged.result.verdict != ClaimVerdict::inconclusive) return;
+  if (rule.at_most) refuse_failed(rule.cell, *judged.high, judged.result);
+  if (judged.result.verdict != ClaimVerdict::inconclusive || !judged.result.reason.empty()) return;
   const double p = solving_p(reached);
   if (p <= alpha) judged.result.verdict = ClaimVerdict::weaker;
   judged.result.reason = fmt::format("{} of {} seeds; nine in ten {} ({})", reached.correct, reached.total,
@@ -132,7 +136,7 @@ std::optional<int> seeds_needed(double effect, double deviation, double level, s
   return std::nullopt;
 }
 
-/// Returns why a small difference says nothing; empty if it does.
+/// Returns the reason why a small difference does not make the rule weaker; empty if there is none.
 std::string why_not_weaker(const Judged& judged) {
   const auto& rule = std::get<OrderRule>(*judged.rule);
   const Learned &high = judged.high->learned, &low = judged.low->learned;
@@ -169,7 +173,7 @@ void explain_order(Judged& judged, double alpha, size_t tests, size_t tests_weak
           ? fmt::format("about {} seeds of each encoding in all would show {}", *result.seeds_needed,
                         is_greater ? "the claimed difference" : "that the difference is smaller")
           : fmt::format(
-                "the difference is close to {:.3f}, which the rule needs; even 100 seeds would not decide, by extrapolation",
+                "the seeds vary too much to tell the difference from {:.3f}, which the rule needs; even 100 seeds would not decide, by extrapolation",
                 rule.least);
 }
 
@@ -193,8 +197,10 @@ void judge_orders(std::vector<Judged*>& family, double alpha) {
     if (*result.p_below_least <= alpha && why_not_weaker(*family[i]).empty())
       result.verdict = ClaimVerdict::weaker;
     if (*result.p_above_least <= alpha) result.verdict = ClaimVerdict::reproduced;
+    refuse_failed(std::get<OrderRule>(*family[i]->rule).low, *family[i]->low, result);
     if (*result.p_below_zero <= alpha) result.verdict = ClaimVerdict::contradicted;
-    if (result.verdict == ClaimVerdict::weaker || result.verdict == ClaimVerdict::inconclusive)
+    if (result.reason.empty() &&
+        (result.verdict == ClaimVerdict::weaker || result.verdict == ClaimVerdict::inconclusive))
       explain_order(*family[i], alpha, p.size(), p_weaker.size());
   }
 }

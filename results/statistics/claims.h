@@ -2,14 +2,14 @@
 //
 // A claim is a sentence with rules, all of which must hold. An order rule states that one accuracy is above another:
 // it is reproduced if the difference of the means over seeds is above `least`, contradicted if it is below 0, and
-// weaker if it is below `least`, all by permutation tests of shifted seeds. Holm's correction counts all order
+// weaker if it is below `least`, all by permutation tests of accuracies from which the bound is subtracted. Holm's correction counts all order
 // rules of the comparable claims, trained or not, so training another claim never undoes a verdict. It corrects the
 // tests for `weaker` by themselves. A level rule states a bound of an accuracy: it is reproduced if at least nine in ten
 // seeds reach it, contradicted if at most one in ten does, and weaker if a binomial test refutes that nine in ten do.
 //
 // An encoding that has not learned its task decides no rule out of distribution (results/statistics/learned.h);
 // ClaimCell::learned_from is for sources whose own models learned it in part. An experiment that diverged or failed has
-// an accuracy of 0, and decides no rule that states an upper bound. An order rule is not weaker if neither of
+// an accuracy of 0, which does not show that a rule is reproduced where low accuracies support it. An order rule is not weaker if neither of
 // its encodings has learned the task, or if the accuracy that should be lower is above 1 - least.
 //
 // The first that applies decides a claim: not comparable, if its setup differs too much from the source;

@@ -139,14 +139,17 @@ TEST_CASE("reproduce --list shows the verdicts of the stored runs") {
     std::string line;
     std::getline(lines, line);
     CHECK(line.starts_with("claim,family,verdict,predicted,kind,statement"));
-    size_t rows = 0;
-    for (; std::getline(lines, line); ++rows) {
-      std::vector<std::string> cells = split_list(line, ',');
-      const auto found = verdicts.find(cells.at(0));
+    const ClaimSize size = *option ? ClaimSize::full : ClaimSize::reduced;
+    for (const ClaimFile& file : claim_files()) {
+      REQUIRE(std::getline(lines, line));
+      const auto found = verdicts.find(file.claim.name);
+      const bool comparable = file.settings.at(size).comparable;
       CAPTURE(line);
-      CHECK(cells.at(2) == (found == verdicts.end() ? "not run" : found->second));
+      CHECK(split_list(line, ',').at(2) == (!comparable               ? "not comparable"
+                                            : found == verdicts.end() ? "not run"
+                                                                      : found->second));
     }
-    CHECK(rows == claim_files().size());
+    CHECK(!std::getline(lines, line));
   }
 }
 
@@ -196,8 +199,16 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
       directory, "reproduce --full --judge-only --finished --format csv -o '" + kKeptFull.string() + "'");
   CHECK(finished.out.find("xpos-induction-four") != std::string::npos);
   CHECK(finished.out.find("not run") == std::string::npos);
-  CHECK(posbench_command(directory, "reproduce --judge-only --finished -o .")
-            .error.find(". has no claim whose runs are all finished; --dry-run lists the runs") !=
+  CHECK(posbench_command(directory, "reproduce --judge-only --finished -o . --with .")
+            .error.find("none of these claims has all its runs finished in ., .; --dry-run lists the runs") !=
+        std::string::npos);
+  CHECK(posbench_command(directory, "reproduce --judge-only -o . --with tra-flip-flop")
+            .error.find("no such directory; the names of claims come before --with") != std::string::npos);
+  CHECK(posbench_command(directory, "reproduce --judge-only -o . --shard 1/2").code == 2);
+  CHECK(posbench_command(directory, "reproduce --list -j 2").code == 2);
+  CHECK(posbench_command(directory, "show cycle-navigation-best").out.find("trains its runs") !=
+        std::string::npos);
+  CHECK(posbench_command(directory, "reproduce none --shard 5").error.find("--shard '5': expected K/N") !=
         std::string::npos);
   CHECK(posbench_command(directory, "reproduce --list -o .")
             .error.find("--list prints the verdicts that come with posbench") != std::string::npos);

@@ -1,0 +1,48 @@
+#include "results/reports/claim_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tests/catch.h"
+
+using namespace posbench;
+
+TEST_CASE("an invalid claim is refused with its JSON path") {
+  const auto read = [](const char* change) {
+    Json json = parse_json(R"({"statement": "s", "family": "f", "source": "p", "expected": "reproduced",
+      "kind": "published finding", "read_from": "paper text", "read_where": "Figure 2",
+      "tasks": {"t": {"reduced": "copy", "full": "copy"}}, "reduced": {"not_comparable": "no"},
+      "full": {"profile": "quick", "config": {}, "seeds": 5},
+      "rules": [{"level": {"task": "t", "encoding": "rope", "split": "ood_length", "at_least": 0.9}}]})",
+                           "mine.json");
+    json.merge_patch(parse_json(change, "change"));
+    return read_claim(json, "mine");
+  };
+  CHECK(read("{}").settings.at(ClaimSize::full).seeds == 5);
+  CHECK(!read("{}").settings.at(ClaimSize::reduced).comparable);
+  CHECK(read("{}").claim.kind == ClaimKind::published_finding);
+  CHECK(read("{}").claim.read_from + ", " + read("{}").claim.read_where == "paper text, Figure 2");
+  CHECK_THROWS_WITH(read(R"({"kind": null})"), Catch::Matchers::Equals("mine.json: kind is missing"));
+  CHECK_THROWS_WITH(
+      read(R"({"kind": "fact"})"),
+      Catch::Matchers::Equals("mine.json: kind is \"fact\", expected one of published number, published finding, "
+                              "other task, argument, own statement"));
+  CHECK_THROWS_WITH(read(R"({"kind": "published number"})"),
+                    ContainsSubstring("kind is \"published number\", expected numbers in 'published'"));
+  CHECK(read(R"({"kind": "published number", "published": [{"what": "w", "encoding": "rope", "value": 0.5}]})")
+            .claim.published.size() == 1);
+  CHECK_THROWS_WITH(read(R"({"read_from": "memory"})"),
+                    ContainsSubstring("read_from is \"memory\", expected one of"));
+  CHECK_THROWS_WITH(read(R"({"read_where": ""})"), ContainsSubstring("read_where is \"\", expected a name"));
+  CHECK_THROWS_WITH(
+      read(R"({"kind": "own statement"})"),
+      ContainsSubstring("expected 'this repository' for the kind 'own statement', and for no other"));
+  CHECK_THROWS_WITH(
+      read(R"({"read_from": "this repository"})"),
+      ContainsSubstring("expected 'this repository' for the kind 'own statement', and for no other"));
+  CHECK_THROWS_WITH(read(R"({"expected": "true"})"),
+                    Catch::Matchers::StartsWith("mine.json: expected is \"true\""));
+  CHECK_THROWS_WITH(read(R"({"full": {"seeds": 3}})"), Catch::Matchers::StartsWith("mine.json: full.seeds is 3"));
+  CHECK_THROWS_WITH(read(R"({"rules": []})"), ContainsSubstring("expected one rule or more"));
+  CHECK_THROWS_WITH(read(R"({"tasks": {"t": null, "u": {"reduced": "copy", "full": "copy"}}})"),
+                    ContainsSubstring("expected a name of 'tasks'"));
+}
