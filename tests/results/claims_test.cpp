@@ -270,7 +270,7 @@ TEST_CASE("evidence is read from a report of one task and one encoding, by split
 TEST_CASE("verdicts can be found again from the evidence that is written with them") {
   const std::vector<Claim> claims = {claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}})};
   AllEvidence all = three_encodings();
-  all.begin()->second.failed = 1;
+  all.at("mixed ood_far sequence").failed = 1;
   const std::vector<ClaimResult> results = judge_claims(claims, all);
   const std::string file = "claims.json";
   const Json json = parse_json(to_indented_json(to_json(claims, results, all, ClaimSize::reduced, 0.05)), file);
@@ -281,7 +281,7 @@ TEST_CASE("verdicts can be found again from the evidence that is written with th
   const Field field(json, file);
   const AllEvidence again = read_evidence(field["evidence"]);
   CHECK(again.size() == 3);
-  CHECK(again.begin()->second.failed == 1);
+  CHECK(again.at("mixed ood_far sequence").failed == 1);
   CHECK(to_compact_json(to_json(claims, judge_claims(claims, again), again, ClaimSize::reduced, 0.05)) ==
         to_compact_json(to_json(claims, results, all, ClaimSize::reduced, 0.05)));
 }
