@@ -78,6 +78,10 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
   return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
 }
 
+std::string counted(size_t n, const std::string& noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
 std::vector<std::string> split_list(std::string_view text, char separator) {
   std::vector<std::string> pieces;
   if (text.empty()) return pieces;

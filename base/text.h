@@ -1,5 +1,6 @@
-// Parses and splits text that users type.
+// Parses and splits text that users type, and counts things in words.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,9 @@ std::string lower_case(std::string_view text);
 
 /// Returns "; did you mean 'rope'?", or empty text if no known name is near.
 std::string did_you_mean(std::string_view given, const std::vector<std::string>& known);
+
+/// Returns "1 seed" or "3 seeds", given a noun whose plural ends with s.
+std::string counted(size_t n, const std::string& noun);
 
 /// Splits at every `separator` outside parentheses. Empty text has no pieces.
 std::vector<std::string> split_list(std::string_view text, char separator);

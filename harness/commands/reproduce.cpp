@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/parallel_for.h"
+#include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/reproduce_request.h"
 #include "harness/commands/run_config.h"
@@ -143,9 +144,6 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs
   fmt::print("{}", table_text(table, request.format, {console_width(), color}));
   if (request.format == Format::csv) return;
   fmt::print("\n");
-  const auto counted = [](size_t n, const char* noun) {
-    return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
-  };
   fmt::print("{}, {}; about {} of core time, {} with {}\n", counted(plan.claims.size(), "claim"),
              counted(table.rows.size(), "run"), format_duration(seconds), format_duration(wall_seconds),
              counted(static_cast<size_t>(jobs), "job"));
@@ -210,12 +208,19 @@ std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidenc
   return chosen;
 }
 
-/// Returns the evidence of all directories, of which the first is that of -o.
+/// Returns the evidence of all directories, of which the first is that of -o. A run is read in the first directory that
+/// has it.
 AllEvidence collect_all_evidence(const ClaimPlan& plan, const std::vector<fs::path>& directories) {
   AllEvidence evidence;
+  ClaimPlan left = plan;
   for (const fs::path& path : directories) {
-    evidence.merge(collect_evidence(
-        plan, path, path == directories.front() ? OtherSettings::refused : OtherSettings::fewer_seeds_skipped));
+    const bool first = path == directories.front();
+    evidence.merge(
+        collect_evidence(left, path, first ? OtherSettings::refused : OtherSettings::fewer_seeds_skipped));
+    std::erase_if(left.runs, [&](const ClaimRun& run) {
+      return std::ranges::any_of(evidence,
+                                 [&](const auto& item) { return item.first.starts_with(run.name + " "); });
+    });
   }
   return evidence;
 }

@@ -18,7 +18,7 @@ struct ReproduceRequest {
   ClaimSize size = ClaimSize::reduced;
   std::optional<std::filesystem::path> directory, page;
   std::vector<std::filesystem::path> with;  // further directories with runs
-  int seeds = 0, jobs = 0;     // seeds: the least number
+  int seeds = 0, jobs = 0;                  // seeds: the least number
   Shard shard;
   std::optional<ClaimVerdict> verdict;  // of the claims to list
   bool list = false, dry_run = false, judge_only = false, finished = false;

@@ -12,11 +12,9 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <mutex>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
@@ -27,6 +25,8 @@
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "base/printable.h"
+#include "base/text.h"
+#include "harness/commands/run_observer.h"
 #include "harness/console/lines.h"
 #include "harness/console/live_table.h"
 #include "harness/console/message.h"
@@ -35,8 +35,6 @@
 #include "harness/console/status_line.h"
 #include "harness/console/summary.h"
 #include "harness/console/terminal.h"
-#include "harness/exchange/saved_model.h"
-#include "harness/runs/checkpoint.h"
 #include "harness/runs/live_page.h"
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/plan.h"
@@ -112,93 +110,6 @@ size_t count_missing(const Experiment& e, const RunDirectory& directory) {
       ids.begin(), ids.end(), [&](const ExperimentId& id) { return !directory.finished().contains(id); }));
 }
 
-/// Stores the results, checkpoints and models of a run in its directory.
-class RunObserver final : public ExperimentObserver {
- public:
-  /// The references must outlive the object. `live` and `table` may be null.
-  RunObserver(const RunRequest& request, RunDirectory& directory, Progress& progress, LivePage* live,
-              LiveTable* table, size_t jobs)
-      : request_(request), directory_(directory), progress_(progress), live_(live), table_(table), jobs_(jobs) {
-    checkpoint_seconds = request.checkpoint_every;
-    for (const auto& [id, finished] : directory.finished()) finished_before_.insert(id);
-  }
-
-  double on_start(const Experiment& e, const Model& model, LearningRateSweep& sweep) override {
-    const double seconds = resume(e, model, sweep);
-    if (const std::filesystem::path losses = losses_path(e); !losses.empty()) start_trace(losses, sweep);
-    return seconds;
-  }
-  void on_step(const Experiment& e, const LearningRateSweep& sweep) override {
-    if (const std::filesystem::path losses = losses_path(e); !losses.empty()) add_to_trace(losses, sweep);
-    const TrainingState& state = sweep.state;
-    if (state.curve.empty() || state.curve.back().step != state.step) return;
-    const bool has_rates = e.training().learning_rates.size() > 1;
-    progress_.validated(e.id(), has_rates ? std::optional(state.learning_rate) : std::nullopt, state.curve.back());
-  }
-  void on_checkpoint(const Experiment& e, const Model& model, const LearningRateSweep& sweep,
-                     double seconds) override {
-    directory_.check_in_place();
-    write_checkpoint(checkpoint_path(directory_.path(), e.id()), e, model, sweep, seconds, losses_path(e));
-  }
-  void on_progress(double cost) override { progress_.advance(cost); }
-  void on_trained(const Experiment& e, const Model& model, const Parameters& parameters) override {
-    if (!request_.save_models) return;
-    directory_.check_in_place();
-    save_model(model_path(directory_.path(), e.id()), e, model, parameters);
-  }
-  void on_finished(const std::vector<ExperimentResult>& results, double seconds_of_all) override {
-    const std::lock_guard lock(mutex_);
-    for (const ExperimentResult& result : results) {
-      // A process may have ended between an experiment and its extensions.
-      if (directory_.finished().contains(result.id)) continue;
-      const double seconds = result.extended ? 0 : seconds_of_all;
-      directory_.append(result, seconds);
-      if (result.extended) {
-        for (const CurvePoint& point : result.learning_curve) progress_.validated(result.id, std::nullopt, point);
-      }
-      progress_.finished(result, seconds);
-      if (live_ != nullptr) live_->update();
-      if (table_ != nullptr) table_->update();
-      if (!request_.fail_fast || result.status == Status::ok) continue;
-      failed_fast = true;
-      interruption.request_stop();
-    }
-  }
-  void on_jobs_reduced(int jobs) override {
-    progress_.warn(fmt::format("memory is too small for {} experiments at once; continuing with {}", jobs_, jobs));
-  }
-
- private:
-  /// Restores the last checkpoint of the sweep, if any. Returns the seconds that were spent before it.
-  double resume(const Experiment& e, const Model& model, LearningRateSweep& sweep) const {
-    const std::filesystem::path checkpoint = checkpoint_path(directory_.path(), e.id());
-    std::error_code ignored;
-    if (!exists(checkpoint, ignored)) return 0;
-    try {
-      return read_checkpoint(checkpoint, e, model, sweep, losses_path(e));
-    } catch (const std::runtime_error& error) {
-      progress_.warn(fmt::format("{}; its experiment starts from the beginning", error.what()));
-      return 0;
-    }
-  }
-
-  /// Returns the file of the losses; empty without --trace-loss. A finished experiment is trained again if results
-  /// of its extensions are missing, and its file is complete.
-  std::filesystem::path losses_path(const Experiment& e) const {
-    if (!request_.trace_loss || finished_before_.contains(e.id())) return {};
-    return trace_path(directory_.path(), e.id());
-  }
-
-  const RunRequest& request_;
-  RunDirectory& directory_;
-  Progress& progress_;
-  LivePage* live_;
-  LiveTable* table_;
-  size_t jobs_;
-  std::set<ExperimentId> finished_before_;  // when the run was opened
-  std::mutex mutex_;
-};
-
 /// Runs the unfinished experiments and stores their results. Shows a table of the results so far if there are
 /// baselines.
 void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory, LivePage* live,
@@ -226,7 +137,11 @@ void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDir
   Progress progress(request.verbosity, static_cast<int>(missing), total_work);
   std::optional<LiveTable> table;
   if (baselines) table.emplace(directory, *baselines, progress, wants_color(request.color));
-  RunObserver observer(request, directory, progress, live, table ? &*table : nullptr, at_once);
+  const auto stop = [] {
+    failed_fast = true;
+    interruption.request_stop();
+  };
+  RunObserver observer(request, directory, progress, live, table ? &*table : nullptr, at_once, stop);
   run_suite(pending, jobs, interruption, observer, request.threads);
   progress.close();
 }
@@ -254,9 +169,9 @@ void print_plan(const Suite& suite, int jobs, int threads, bool color) {
   }
   print_table(table, color);
   const size_t experiments = ids(suite.experiments).size();
-  fmt::print("{} experiment{}; about {} of core time, {} with {} job{}{}\n", experiments,
-             experiments == 1 ? "" : "s", format_duration(plan.core_seconds), format_duration(plan.wall_seconds),
-             plan.jobs, plan.jobs == 1 ? "" : "s",
+  fmt::print("{}; about {} of core time, {} with {}{}\n", counted(experiments, "experiment"),
+             format_duration(plan.core_seconds), format_duration(plan.wall_seconds),
+             counted(static_cast<size_t>(plan.jobs), "job"),
              plan.threads > 1 ? fmt::format(" of {} threads", plan.threads) : "");
   if (plan.measured_pairs < plan.pairs) {
     fmt::print(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "encodings/registry.h"
 #include "harness/training/make_model.h"
 
@@ -43,7 +44,7 @@ void check_shared(const Spec& from, const Spec& to, const ModelConfig& config) {
 }  // namespace
 
 std::string Extension::label(const std::string& parent) const {
-  const std::string further = steps == 0 ? "" : fmt::format(" +{} step{}", steps, steps == 1 ? "" : "s");
+  const std::string further = steps == 0 ? "" : " +" + counted(static_cast<size_t>(steps), "step");
   return parent + kSeparator + encoding.text() + further;
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "results/presentation/page_sections.h"
 #include "results/presentation/page_template.h"
 #include "results/presentation/report_table.h"
@@ -75,9 +76,8 @@ std::string page_title(const PageSource& source) {
   for (const NamedReport& run : source.runs) names += (names.empty() ? "" : ", ") + short_run_name(run.name);
   std::set<std::uint64_t> seeds;
   for (const ExperimentResult& experiment : source.report.experiments) seeds.insert(experiment.id.seed);
-  const auto count = [](size_t n, const char* noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); };
-  return fmt::format("{}: {} on {}, {}", names, count(source.encodings.size(), "position encoding"),
-                     count(source.tasks.size(), "task"), count(seeds.size(), "seed"));
+  return fmt::format("{}: {} on {}, {}", names, counted(source.encodings.size(), "position encoding"),
+                     counted(source.tasks.size(), "task"), counted(seeds.size(), "seed"));
 }
 
 void add_names(const PageSource& source, Page& page) {

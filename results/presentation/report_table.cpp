@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/effective_length_text.h"
 #include "results/statistics/proportion.h"
@@ -159,11 +160,10 @@ std::vector<Cell> swept_cells(const SummaryRow& row, const std::vector<std::stri
   return cells;
 }
 
-std::string seeds_text(int seeds) { return fmt::format("{} seed{}", seeds, seeds == 1 ? "" : "s"); }
-
 std::string rank_text(const std::optional<MeanRank>& rank) {
   if (!rank) return "-";
-  if (!rank->enough_seeds()) return fmt::format("{:.1f} ({} cannot tell)", rank->mean, seeds_text(rank->seeds));
+  if (!rank->enough_seeds())
+    return fmt::format("{:.1f} ({} cannot tell)", rank->mean, counted(static_cast<size_t>(rank->seeds), "seed"));
   return fmt::format("{:.1f} ({:.1f} to {:.1f})", rank->mean, rank->interval.low, rank->interval.high);
 }
 

@@ -276,4 +276,14 @@ TEST_CASE("reproduce takes over the seeds of other directories, and trains as ma
   CHECK(fewer.code == 2);
   CHECK(fewer.error.find(fmt::format("has {} of {} seeds; train the others with another -o and --with more",
                                      seeds + 1, seeds + 2)) != std::string::npos);
+  // The settings of a run in --with matter only if -o does not have the run.
+  std::filesystem::copy(directory / "more", directory / "other", std::filesystem::copy_options::recursive);
+  Json report = read_json(directory / ("other/" + name + "/report.json"));
+  report["config"]["evaluation"]["sequences"] = 1;
+  directory.write("other/" + name + "/report.json", report.dump());
+  CHECK(posbench_command(directory, fmt::format("reproduce {} -q -o more --with other", claim)).code == 0);
+  const Outcome other =
+      posbench_command(directory, fmt::format("reproduce {} --judge-only -o empty --with other", claim));
+  CHECK(other.code == 2);
+  CHECK(other.error.find("has other settings than its claims: evaluation.sequences") != std::string::npos);
 }

@@ -1,0 +1,52 @@
+// Stores the results, checkpoints and models of a run while its experiments are trained.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "harness/commands/run_config.h"
+#include "harness/console/live_table.h"
+#include "harness/console/progress.h"
+#include "harness/runs/live_page.h"
+#include "harness/runs/run_directory.h"
+#include "harness/runs/suite.h"
+
+namespace posbench {
+
+class RunObserver final : public ExperimentObserver {
+ public:
+  /// The references must outlive the object. `live` and `table` may be null. `stop` is called if an experiment diverges or
+  /// fails and the request has `fail_fast`.
+  RunObserver(const RunRequest&, RunDirectory&, Progress&, LivePage* live, LiveTable* table, size_t jobs,
+              std::function<void()> stop);
+
+  double on_start(const Experiment&, const Model&, LearningRateSweep&) override;
+  void on_step(const Experiment&, const LearningRateSweep&) override;
+  void on_checkpoint(const Experiment&, const Model&, const LearningRateSweep&, double seconds) override;
+  void on_progress(double cost) override;
+  void on_trained(const Experiment&, const Model&, const Parameters&) override;
+  void on_finished(const std::vector<ExperimentResult>&, double seconds_of_all) override;
+  void on_jobs_reduced(int jobs) override;
+
+ private:
+  /// Restores the last checkpoint of the sweep, if any. Returns the seconds that were spent before it.
+  double resume(const Experiment&, const Model&, LearningRateSweep&) const;
+
+  /// Returns the file of the losses; empty without --trace-loss. A finished experiment is trained again if results
+  /// of its extensions are missing, and its file is complete.
+  std::filesystem::path losses_path(const Experiment&) const;
+
+  const RunRequest& request_;
+  RunDirectory& directory_;
+  Progress& progress_;
+  LivePage* live_;
+  LiveTable* table_;
+  size_t jobs_;
+  std::function<void()> stop_;
+  std::set<ExperimentId> finished_before_;  // when the run was opened
+  std::mutex mutex_;
+};
+
+}  // namespace posbench
