@@ -12,6 +12,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -137,11 +138,15 @@ void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDir
   Progress progress(request.verbosity, static_cast<int>(missing), total_work);
   std::optional<LiveTable> table;
   if (baselines) table.emplace(directory, *baselines, progress, wants_color(request.color));
-  const auto stop = [] {
-    failed_fast = true;
-    interruption.request_stop();
-  };
-  RunObserver observer(request, directory, progress, live, table ? &*table : nullptr, at_once, stop);
+  std::function<void()> on_failure;
+  if (request.fail_fast) {
+    on_failure = [] {
+      failed_fast = true;
+      interruption.request_stop();
+    };
+  }
+  RunObserver observer({request.checkpoint_every, request.save_models, request.trace_loss}, directory, progress,
+                       live, table ? &*table : nullptr, at_once, on_failure);
   run_suite(pending, jobs, interruption, observer, request.threads);
   progress.close();
 }

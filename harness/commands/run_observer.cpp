@@ -13,16 +13,16 @@
 
 namespace posbench {
 
-RunObserver::RunObserver(const RunRequest& request, RunDirectory& directory, Progress& progress, LivePage* live,
-                         LiveTable* table, size_t jobs, std::function<void()> stop)
-    : request_(request),
+RunObserver::RunObserver(const RunFiles& files, RunDirectory& directory, Progress& progress, LivePage* live,
+                         LiveTable* table, size_t jobs, std::function<void()> on_failure)
+    : files_(files),
       directory_(directory),
       progress_(progress),
       live_(live),
       table_(table),
       jobs_(jobs),
-      stop_(std::move(stop)) {
-  checkpoint_seconds = request.checkpoint_every;
+      on_failure_(std::move(on_failure)) {
+  checkpoint_seconds = files.checkpoint_every;
   for (const auto& [id, finished] : directory.finished()) finished_before_.insert(id);
 }
 
@@ -49,7 +49,7 @@ void RunObserver::on_checkpoint(const Experiment& e, const Model& model, const L
 void RunObserver::on_progress(double cost) { progress_.advance(cost); }
 
 void RunObserver::on_trained(const Experiment& e, const Model& model, const Parameters& parameters) {
-  if (!request_.save_models) return;
+  if (!files_.models) return;
   directory_.check_in_place();
   save_model(model_path(directory_.path(), e.id()), e, model, parameters);
 }
@@ -67,7 +67,7 @@ void RunObserver::on_finished(const std::vector<ExperimentResult>& results, doub
     progress_.finished(result, seconds);
     if (live_ != nullptr) live_->update();
     if (table_ != nullptr) table_->update();
-    if (request_.fail_fast && result.status != Status::ok) stop_();
+    if (on_failure_ && result.status != Status::ok) on_failure_();
   }
 }
 
@@ -88,7 +88,7 @@ double RunObserver::resume(const Experiment& e, const Model& model, LearningRate
 }
 
 std::filesystem::path RunObserver::losses_path(const Experiment& e) const {
-  if (!request_.trace_loss || finished_before_.contains(e.id())) return {};
+  if (!files_.losses || finished_before_.contains(e.id())) return {};
   return trace_path(directory_.path(), e.id());
 }
 

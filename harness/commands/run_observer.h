@@ -6,7 +6,6 @@
 #include <set>
 #include <vector>
 
-#include "harness/commands/run_config.h"
 #include "harness/console/live_table.h"
 #include "harness/console/progress.h"
 #include "harness/runs/live_page.h"
@@ -15,12 +14,18 @@
 
 namespace posbench {
 
+/// The files of a run besides its results.
+struct RunFiles {
+  double checkpoint_every = 60;  // seconds of an experiment
+  bool models = false, losses = false;
+};
+
 class RunObserver final : public ExperimentObserver {
  public:
-  /// The references must outlive the object. `live` and `table` may be null. `stop` is called if an experiment diverges or
-  /// fails and the request has `fail_fast`.
-  RunObserver(const RunRequest&, RunDirectory&, Progress&, LivePage* live, LiveTable* table, size_t jobs,
-              std::function<void()> stop);
+  /// The references must outlive the object. `live` and `table` may be null. `on_failure` is called if an experiment
+  /// diverges or fails, and may be empty.
+  RunObserver(const RunFiles&, RunDirectory&, Progress&, LivePage* live, LiveTable* table, size_t jobs,
+              std::function<void()> on_failure);
 
   double on_start(const Experiment&, const Model&, LearningRateSweep&) override;
   void on_step(const Experiment&, const LearningRateSweep&) override;
@@ -38,13 +43,13 @@ class RunObserver final : public ExperimentObserver {
   /// of its extensions are missing, and its file is complete.
   std::filesystem::path losses_path(const Experiment&) const;
 
-  const RunRequest& request_;
+  RunFiles files_;
   RunDirectory& directory_;
   Progress& progress_;
   LivePage* live_;
   LiveTable* table_;
   size_t jobs_;
-  std::function<void()> stop_;
+  std::function<void()> on_failure_;
   std::set<ExperimentId> finished_before_;  // when the run was opened
   std::mutex mutex_;
 };

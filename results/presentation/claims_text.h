@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "results/presentation/table.h"
-#include "results/reports/claim_json.h"
 #include "results/statistics/claims.h"
 
 namespace posbench {

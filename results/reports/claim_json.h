@@ -35,11 +35,6 @@ Json to_json(std::span<const Claim>, std::span<const ClaimResult>, const AllEvid
 /// Reads the `evidence` that to_json() wrote.
 AllEvidence read_evidence(const Field&);
 
-/// A verdict on a claim and its reason, as to_json() wrote them.
-struct StoredVerdict {
-  std::string verdict = to_string(ClaimVerdict::not_run), reason = {};
-};
-
 /// Returns the verdicts that to_json() wrote, by the names of the claims.
 std::map<std::string, StoredVerdict> read_verdicts(const Json&);
 
