@@ -1,4 +1,4 @@
-// Parses and splits text that users type, and counts things in words.
+// Parses and splits text that users type, and writes numbers with a noun.
 #pragma once
 #include <cstddef>
 #include <string>

@@ -53,8 +53,17 @@ Json to_json(const Table& table) {
   });
 }
 
+/// Prints a table in the requested format.
+void print_table(const Table& table, const ReproduceRequest& request) {
+  if (request.format == Format::json) {
+    fmt::print("{}", to_indented_json(to_json(table)));
+  } else {
+    fmt::print("{}", table_text(table, request.format, {console_width(), wants_color(request.color)}));
+  }
+}
+
 /// Prints the claims with the verdicts of the stored runs.
-void print_claims(const ClaimPlan& plan, const ReproduceRequest& request, bool color) {
+void print_claims(const ClaimPlan& plan, const ReproduceRequest& request) {
   std::vector<Claim> claims;
   std::vector<StoredVerdict> verdicts;
   for (const ClaimFile& file : claim_files()) {
@@ -69,12 +78,7 @@ void print_claims(const ClaimPlan& plan, const ReproduceRequest& request, bool c
     fmt::print("none of these claims is {}\n", to_string(*request.verdict));
     return;
   }
-  const Table table = claim_list(claims, verdicts);
-  if (request.format == Format::json) {
-    fmt::print("{}", to_indented_json(to_json(table)));
-    return;
-  }
-  fmt::print("{}", table_text(table, request.format, {console_width(), color}));
+  print_table(claim_list(claims, verdicts), request);
   if (request.format != Format::console) return;
   fmt::print("\n");
   for (const std::string& note :
@@ -109,8 +113,7 @@ void note_useless(const ClaimPlan& plan, const std::vector<fs::path>& directorie
 }
 
 /// Prints the estimated time of each run on one core, without the experiments that are reused.
-void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs::path& directory, int jobs,
-                bool color) {
+void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs::path& directory, int jobs) {
   Table table{{{"run"}, {"task"}, {"encoding"}, {"seeds to train", Align::right}, {"core minutes", Align::right}},
               {}};
   double seconds = 0, wall_seconds = 0;
@@ -137,14 +140,9 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs
                           fmt::format("{:.1f}", of_run.core_seconds / 60)});
   }
   status.clear();
-  if (request.format == Format::json) {
-    fmt::print("{}", to_indented_json(to_json(table)));
-    return;
-  }
-  fmt::print("{}", table_text(table, request.format, {console_width(), color}));
-  if (request.format == Format::csv) return;
-  fmt::print("\n");
-  fmt::print("{}, {}; about {} of core time, {} with {}\n", counted(plan.claims.size(), "claim"),
+  print_table(table, request);
+  if (request.format == Format::csv || request.format == Format::json) return;
+  fmt::print("\n{}, {}; about {} of core time, {} with {}\n", counted(plan.claims.size(), "claim"),
              counted(table.rows.size(), "run"), format_duration(seconds), format_duration(wall_seconds),
              counted(static_cast<size_t>(jobs), "job"));
 }
@@ -235,7 +233,7 @@ void print_results(const ReproduceRequest& request, const ClaimPlan& plan, const
   const bool document = request.format == Format::markdown || request.format == Format::latex;
   const bool csv = request.format == Format::csv;
   const Table table = document ? claim_statements(plan.claims, results) : claim_table(plan.claims, results, csv);
-  fmt::print("{}", table_text(table, request.format, {console_width(), wants_color(request.color)}));
+  print_table(table, request);
   if (csv) return;
   fmt::print("\n");
   for (const std::string& note : claim_notes(plan.claims, results)) {
@@ -247,10 +245,9 @@ void print_results(const ReproduceRequest& request, const ClaimPlan& plan, const
 int reproduce(const ReproduceRequest& request) {
   check_request(request);
   ClaimPlan plan = plan_claims(request.claims, request.size, request.seeds);
-  const bool color = wants_color(request.color);
   const int jobs = request.jobs > 0 ? request.jobs : count_hardware_threads();
   if (request.list) {
-    print_claims(plan, request, color);
+    print_claims(plan, request);
     return 0;
   }
   const fs::path directory =
@@ -270,7 +267,7 @@ int reproduce(const ReproduceRequest& request) {
     check_unfinished(plan, directory);
   }
   if (request.dry_run) {
-    print_plan(plan, request, directory, jobs, color);
+    print_plan(plan, request, directory, jobs);
     return 0;
   }
   if (!request.judge_only) {

@@ -19,10 +19,10 @@ namespace fs = std::filesystem;
 void check_directory(const char* option, const fs::path& path) {
   if (fs::is_directory(path)) return;
   const auto is_path = [&](const ClaimFile& file) { return file.claim.name == path.string(); };
-  throw InputError(
-      fmt::format("{} {}: {}{}", option, path.string(),
-                  fs::exists(path) ? "is a file, expected a directory" : "there is no such directory",
-                  std::ranges::any_of(claim_files(), is_path) ? "; the names of claims come before --with" : ""));
+  const bool is_claim = std::string(option) == "--with" && std::ranges::any_of(claim_files(), is_path);
+  throw InputError(fmt::format("{} {}: {}{}", option, path.string(),
+                               fs::exists(path) ? "is a file, expected a directory" : "there is no such directory",
+                               is_claim ? "; the names of claims come before --with" : ""));
 }
 
 void check_request(const ReproduceRequest& request) {

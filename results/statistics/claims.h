@@ -9,7 +9,8 @@
 //
 // An encoding that has not learned its task decides no rule out of distribution (results/statistics/learned.h);
 // ClaimCell::learned_from is for sources whose own models learned it in part. An experiment that diverged or failed has
-// an accuracy of 0, which does not show that a rule is reproduced where low accuracies support it. An order rule is not weaker if neither of
+// an accuracy of 0. A rule is then not reproduced if it is about a level that this encoding stays below, or about another
+// encoding with a higher accuracy. An order rule is not weaker if neither of
 // its encodings has learned the task, or if the accuracy that should be lower is above 1 - least.
 //
 // The first that applies decides a claim: not comparable, if its setup differs too much from the source;
@@ -116,7 +117,7 @@ std::string to_string(ClaimVerdict);  // "not comparable"
 std::string word_of(ClaimVerdict);    // "not_comparable", as --verdict takes it
 std::string meaning(ClaimVerdict);
 
-/// A verdict on a claim and its reason in words, as claims.json has them.
+/// A verdict on a claim and its reason, as claims.json has them.
 struct StoredVerdict {
   std::string verdict = to_string(ClaimVerdict::not_run), reason = {};
 };
