@@ -173,10 +173,14 @@ ClaimFile read_claim(const Json& json, const std::string& name) {
   const Field tasks = field["tasks"], rules = field["rules"];
   for (const auto& [task, specs] : tasks.object().items()) {
     const Field sizes = tasks[task.c_str()];
-    file.tasks[task] = {{ClaimSize::reduced, sizes["reduced"].name()}, {ClaimSize::full, sizes["full"].name()}};
+    const bool is_same = specs.is_string();  // at both sizes
+    const std::string full = is_same ? sizes.name() : sizes["full"].name();
+    file.tasks[task] = {{ClaimSize::reduced, is_same ? full : sizes["reduced"].name()}, {ClaimSize::full, full}};
   }
   const Field reduced = field["reduced"], full = field["full"];
-  file.settings = {{ClaimSize::reduced, read_setting(reduced)}, {ClaimSize::full, read_setting(full)}};
+  if (json["reduced"].is_string()) reduced.choice({"full"});  // "reduced": "full" has the settings of "full"
+  file.settings = {{ClaimSize::reduced, read_setting(json["reduced"].is_string() ? full : reduced)},
+                   {ClaimSize::full, read_setting(full)}};
   file.claim.rules = read_list<Rule>(rules, [&](const Field& rule) { return read_rule(rule, file); });
   if (file.claim.rules.empty()) rules.fail("expected one rule or more");
   return file;

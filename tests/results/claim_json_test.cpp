@@ -42,7 +42,24 @@ TEST_CASE("an invalid claim is refused with its JSON path") {
   CHECK_THROWS_WITH(read(R"({"expected": "true"})"),
                     Catch::Matchers::StartsWith("mine.json: expected is \"true\""));
   CHECK_THROWS_WITH(read(R"({"full": {"seeds": 3}})"), Catch::Matchers::StartsWith("mine.json: full.seeds is 3"));
+  CHECK_THROWS_WITH(read(R"({"reduced": "half"})"),
+                    Catch::Matchers::StartsWith("mine.json: reduced is \"half\", expected"));
+  CHECK_THROWS_WITH(read(R"({"tasks": {"t": ""}})"), Catch::Matchers::StartsWith("mine.json: tasks.t is \"\""));
   CHECK_THROWS_WITH(read(R"({"rules": []})"), ContainsSubstring("expected one rule or more"));
   CHECK_THROWS_WITH(read(R"({"tasks": {"t": null, "u": {"reduced": "copy", "full": "copy"}}})"),
                     ContainsSubstring("expected a name of 'tasks'"));
+}
+
+TEST_CASE("a claim may have one task and one setting for both sizes") {
+  const Json json = parse_json(R"({"statement": "s", "family": "f", "source": "p", "expected": "reproduced",
+      "kind": "published finding", "read_from": "paper text", "read_where": "Figure 2", "tasks": {"t": "copy"},
+      "reduced": "full", "full": {"profile": "quick", "config": {}, "seeds": 5, "differs": "it is small"},
+      "rules": [{"level": {"task": "t", "encoding": "rope", "split": "ood_length", "at_least": 0.9}}]})",
+                               "mine.json");
+  const ClaimFile file = read_claim(json, "mine");
+  for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
+    CHECK(file.tasks.at("t").at(size) == "copy");
+    CHECK(file.settings.at(size).seeds == 5);
+    CHECK(file.settings.at(size).differs == "it is small");
+  }
 }
