@@ -31,14 +31,16 @@ std::optional<double> published_accuracy(const Published& published) {
   return std::nullopt;
 }
 
-/// Returns the published accuracy of an encoding; empty if it is of another task, or if the claim has not just one number
-/// for the encoding.
-Json published_for(const Claim& claim, const std::string& encoding) {
+/// Returns the published accuracy of a cell; empty if it is of another task, or if the claim has not just one number for the
+/// cell.
+Json published_for(const Claim& claim, const ClaimCell& cell) {
   if (claim.kind == ClaimKind::other_task) return nullptr;
   std::vector<double> found;
   for (const Published& published : claim.published) {
     const std::optional<double> value = published_accuracy(published);
-    if (value && published.encoding == encoding) found.push_back(*value);
+    if (value && published.encoding == cell.encoding && (published.task.empty() || published.task == cell.task) &&
+        (published.split.empty() || published.split == cell.split))
+      found.push_back(*value);
   }
   return found.size() == 1 ? round_for_page(found.front()) : Json(nullptr);
 }
@@ -172,7 +174,7 @@ Plot claim_plot(const Claim& claim, const ClaimResult& result, const AllEvidence
     }
     plot.rows.push_back({row, line.series, mean_here, std::move(values),
                          line.threshold ? round_for_page(*line.threshold) : Json(nullptr), line.need,
-                         published_for(claim, line.cell->encoding)});
+                         published_for(claim, *line.cell)});
   }
   plot.signals = {{"x_title", metric_info(claim.metric).title}, {"labels", std::move(labels)}};
   plot.details["opened_by"] = claim.name;

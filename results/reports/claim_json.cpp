@@ -135,7 +135,10 @@ Json write_claim(const Claim& claim, const ClaimResult& result) {
   json["read_from"] = claim.read_from;
   json["read_where"] = claim.read_where;
   json["published"] = write_list(claim.published, [](const Published& published) {
-    return Json{{"what", published.what}, {"encoding", published.encoding}, {"value", published.value}};
+    Json json{{"what", published.what}, {"encoding", published.encoding}, {"value", published.value}};
+    if (!published.task.empty()) json["task"] = published.task;
+    if (!published.split.empty()) json["split"] = published.split;
+    return json;
   });
   json["expected"] = claim.expected;
   json["differs"] = claim.differs;
@@ -166,7 +169,8 @@ ClaimFile read_claim(const Json& json, const std::string& name) {
   if (field.has("published")) {
     const Field published = field["published"];
     file.claim.published = read_list<Published>(published, [](const Field& item) {
-      return Published{item["what"].text(), item["encoding"].name(), item["value"].number(-1e9, 1e9)};
+      return Published{item["what"].text(), item["encoding"].name(), item["value"].number(-1e9, 1e9),
+                       text_or(item, "task"), text_or(item, "split")};
     });
   }
   read_origin(field, file.claim);

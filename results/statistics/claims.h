@@ -65,6 +65,8 @@ struct Published {
   std::string what;  // "test error in %, flip-flop out of distribution"
   std::string encoding;
   double value = 0;
+  std::string task;   // of the claim's cells; empty if the claim has no other number for the encoding
+  std::string split;  // as `task`
 };
 
 /// The relation of a claim to its source.
