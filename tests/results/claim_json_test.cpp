@@ -30,6 +30,11 @@ TEST_CASE("an invalid claim is refused with its JSON path") {
                     ContainsSubstring("kind is \"published number\", expected numbers in 'published'"));
   CHECK(read(R"({"kind": "published number", "published": [{"what": "w", "encoding": "rope", "value": 0.5}]})")
             .claim.published.size() == 1);
+  const Published of_split =
+      read(
+          R"({"published": [{"what": "w", "encoding": "rope", "value": 0.5, "task": "t", "split": "ood_length"}]})")
+          .claim.published.front();
+  CHECK(of_split.task + " " + of_split.split == "t ood_length");
   CHECK_THROWS_WITH(read(R"({"read_from": "memory"})"),
                     ContainsSubstring("read_from is \"memory\", expected one of"));
   CHECK_THROWS_WITH(read(R"({"read_where": ""})"), ContainsSubstring("read_where is \"\", expected a name"));

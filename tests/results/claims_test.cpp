@@ -343,6 +343,13 @@ TEST_CASE(
       std::string::npos);
   CHECK(page.find("[0.875,null,0.25]") != std::string::npos);  // the published accuracies of the three rows
   CHECK(page.find("nine in ten seeds need at least 0.97") != std::string::npos);
+  claims[0].published[2].split = cell("mixed").split;
+  claims[0].published.push_back({"exact match in %, longer", "mixed", 50, "", "another_split"});
+  CHECK(make_claims_page(claims, judge_claims(claims, all), all, "reduced", "runs/claims")
+            .find("[0.875,null,0.25]") != std::string::npos);  // one number of two is of the split of the rule
+  claims[0].published[2].task = "another task";
+  CHECK(make_claims_page(claims, judge_claims(claims, all), all, "reduced", "runs/claims")
+            .find("[0.875,null,null]") != std::string::npos);
   claims[0].kind = ClaimKind::other_task;
   CHECK(make_claims_page(claims, judge_claims(claims, all), all, "reduced", "runs/claims")
             .find("[null,null,null]") != std::string::npos);
