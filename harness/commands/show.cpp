@@ -261,9 +261,8 @@ std::string show_claim(const std::string& name) {
     }
     for (const Published& number : claim.published)
       text += field("published", fmt::format("{}: {} {}", number.encoding, number.value, number.what));
-    const std::string differs = file.settings.at(ClaimSize::reduced).differs,
-                      full_differs = file.settings.at(ClaimSize::full).differs;
-    text += field("differs", differs) + (full_differs == differs ? "" : field("differs, full", full_differs)) +
+    text += field("differs", file.settings.at(ClaimSize::reduced).differs) +
+            (file.has_one_size ? "" : field("differs, full", file.settings.at(ClaimSize::full).differs)) +
             field("predicted", claim.expected) +
             field("verdict", stored_verdict(file, ClaimSize::reduced).verdict) +
             field("at full size", stored_verdict(file, ClaimSize::full).verdict);

@@ -192,7 +192,7 @@ std::string make_claims_page(std::span<const Claim> claims, std::span<const Clai
           "A dot is a seed, a colored bar the mean. The red bar is the bound: the mean of the encoding that should be "
           "higher must exceed it significantly, or nine in ten seeds must reach it. A gray diamond is the published "
           "value, if it is an accuracy or an error.",
-          "Bounds were fixed before the first run. A difference is reproduced if it is significantly above its bound, "
+          "A difference is reproduced if it is significantly above its bound, "
           "weaker if it is significantly below, and contradicted if it is significantly below 0, by permutation tests "
           "with Holm's correction. A level is weaker if nine in ten seeds are unlikely to reach it.",
           "predicted: the verdict that was expected before any run."}};

@@ -77,6 +77,14 @@ void read_origin(const Field& field, Claim& claim) {
   }
 }
 
+Published read_published(const Field& item, const ClaimFile& file) {
+  Published published{item["what"].text(), item["encoding"].name(), item["value"].number(-1e9, 1e9),
+                      text_or(item, "task"), text_or(item, "split")};
+  if (!published.task.empty() && !file.tasks.contains(published.task))
+    item["task"].fail("expected a name of 'tasks'");
+  return published;
+}
+
 ClaimSetting read_setting(const Field& field) {
   if (field.has("not_comparable")) return {.differs = field["not_comparable"].text(), .comparable = false};
   const Field config = field["config"];
@@ -166,25 +174,24 @@ ClaimFile read_claim(const Json& json, const std::string& name) {
                 .source = field["source"].text(),
                 .expected = kExpected[field["expected"].choice(kExpected)]};
   if (field.has("metric")) file.claim.metric = static_cast<Metric>(field["metric"].choice({"sequence", "token"}));
+  const Field tasks = field["tasks"], reduced = field["reduced"], full = field["full"], rules = field["rules"];
+  for (const auto& [task, specs] : tasks.object().items()) {
+    const Field spec = tasks[task.c_str()];
+    const std::string at_full = specs.is_string() ? spec.name() : spec["full"].name();
+    const std::string at_reduced = specs.is_string() ? at_full : spec["reduced"].name();
+    file.tasks[task] = {{ClaimSize::reduced, at_reduced}, {ClaimSize::full, at_full}};
+  }
   if (field.has("published")) {
     const Field published = field["published"];
-    file.claim.published = read_list<Published>(published, [](const Field& item) {
-      return Published{item["what"].text(), item["encoding"].name(), item["value"].number(-1e9, 1e9),
-                       text_or(item, "task"), text_or(item, "split")};
-    });
+    file.claim.published =
+        read_list<Published>(published, [&](const Field& item) { return read_published(item, file); });
   }
   read_origin(field, file.claim);
-  const Field tasks = field["tasks"], rules = field["rules"];
-  for (const auto& [task, specs] : tasks.object().items()) {
-    const Field sizes = tasks[task.c_str()];
-    const bool is_same = specs.is_string();  // at both sizes
-    const std::string full = is_same ? sizes.name() : sizes["full"].name();
-    file.tasks[task] = {{ClaimSize::reduced, is_same ? full : sizes["reduced"].name()}, {ClaimSize::full, full}};
-  }
-  const Field reduced = field["reduced"], full = field["full"];
-  if (json["reduced"].is_string()) reduced.choice({"full"});  // "reduced": "full" has the settings of "full"
-  file.settings = {{ClaimSize::reduced, read_setting(json["reduced"].is_string() ? full : reduced)},
-                   {ClaimSize::full, read_setting(full)}};
+  file.has_one_size = json["reduced"].is_string();
+  if (file.has_one_size) reduced.choice({"full"});
+  const ClaimSetting at_full = read_setting(full);
+  file.settings = {{ClaimSize::reduced, file.has_one_size ? at_full : read_setting(reduced)},
+                   {ClaimSize::full, at_full}};
   file.claim.rules = read_list<Rule>(rules, [&](const Field& rule) { return read_rule(rule, file); });
   if (file.claim.rules.empty()) rules.fail("expected one rule or more");
   return file;

@@ -24,6 +24,7 @@ struct ClaimFile {
   Claim claim;                                                    // the fields that do not depend on the size
   std::map<std::string, std::map<ClaimSize, std::string>> tasks;  // by the names in the rules: their specs
   std::map<ClaimSize, ClaimSetting> settings;
+  bool has_one_size = false;  // the reduced size is the published one: "reduced": "full"
 };
 
 /// Reads a claim. `name` is the name of the claim and of its file, without .json. Throws InputError, with file and

@@ -65,7 +65,7 @@ struct Published {
   std::string what;  // "test error in %, flip-flop out of distribution"
   std::string encoding;
   double value = 0;
-  std::string task;   // of the claim's cells; empty if the claim has no other number for the encoding
+  std::string task;   // that the number is of; empty if the claim has no other number for the encoding
   std::string split;  // as `task`
 };
 

@@ -35,6 +35,8 @@ TEST_CASE("an invalid claim is refused with its JSON path") {
           R"({"published": [{"what": "w", "encoding": "rope", "value": 0.5, "task": "t", "split": "ood_length"}]})")
           .claim.published.front();
   CHECK(of_split.task + " " + of_split.split == "t ood_length");
+  CHECK_THROWS_WITH(read(R"({"published": [{"what": "w", "encoding": "rope", "value": 0.5, "task": "u"}]})"),
+                    Catch::Matchers::Equals("mine.json: published[0].task is \"u\", expected a name of 'tasks'"));
   CHECK_THROWS_WITH(read(R"({"read_from": "memory"})"),
                     ContainsSubstring("read_from is \"memory\", expected one of"));
   CHECK_THROWS_WITH(read(R"({"read_where": ""})"), ContainsSubstring("read_where is \"\", expected a name"));
@@ -62,6 +64,7 @@ TEST_CASE("a claim may have one task and one setting for both sizes") {
       "rules": [{"level": {"task": "t", "encoding": "rope", "split": "ood_length", "at_least": 0.9}}]})",
                                "mine.json");
   const ClaimFile file = read_claim(json, "mine");
+  CHECK(file.has_one_size);
   for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
     CHECK(file.tasks.at("t").at(size) == "copy");
     CHECK(file.settings.at(size).seeds == 5);
