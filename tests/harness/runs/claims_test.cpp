@@ -209,7 +209,8 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
   CHECK(posbench_command(directory, "show cycle-navigation-best").out.find("trains its runs") !=
         std::string::npos);
   CHECK(posbench_command(directory, "show offset-sort").out.find("differs, full:") != std::string::npos);
-  const std::string one_size = posbench_command(directory, "show none-over-offset-sort").out;  // has "reduced": "full"
+  const std::string one_size =
+      posbench_command(directory, "show none-over-offset-sort").out;  // has "reduced": "full"
   CHECK(one_size.find("differs:") != std::string::npos);
   CHECK(one_size.find("differs, full:") == std::string::npos);
   CHECK(posbench_command(directory, "reproduce none --shard 5").error.find("--shard '5': expected K/N") !=
