@@ -35,11 +35,14 @@ std::optional<double> published_accuracy(const Published& published) {
 /// cell.
 Json published_for(const Claim& claim, const ClaimCell& cell) {
   if (claim.kind == ClaimKind::other_task) return nullptr;
+  const auto is_of = [](const std::string& stated, const std::string& name) {
+    return stated.empty() || stated == name;
+  };
   std::vector<double> found;
   for (const Published& published : claim.published) {
     const std::optional<double> value = published_accuracy(published);
-    if (value && published.encoding == cell.encoding && (published.task.empty() || published.task == cell.task) &&
-        (published.split.empty() || published.split == cell.split))
+    if (value && published.encoding == cell.encoding && is_of(published.task, cell.task) &&
+        is_of(published.split, cell.split))
       found.push_back(*value);
   }
   return found.size() == 1 ? round_for_page(found.front()) : Json(nullptr);
@@ -192,9 +195,8 @@ std::string make_claims_page(std::span<const Claim> claims, std::span<const Clai
           "A dot is a seed, a colored bar the mean. The red bar is the bound: the mean of the encoding that should be "
           "higher must exceed it significantly, or nine in ten seeds must reach it. A gray diamond is the published "
           "value, if it is an accuracy or an error.",
-          "A difference is reproduced if it is significantly above its bound, "
-          "weaker if it is significantly below, and contradicted if it is significantly below 0, by permutation tests "
-          "with Holm's correction. A level is weaker if nine in ten seeds are unlikely to reach it.",
+          "A difference is reproduced if it is significantly above its bound, weaker if it is significantly below, and "
+          "contradicted if it is significantly below 0, by permutation tests with Holm's correction. A level is weaker if nine in ten seeds are unlikely to reach it.",
           "predicted: the verdict that was expected before any run."}};
   page.sections.push_back({"Verdicts", "", {make_verdict_plot("All claims", verdict_table(claims, results))}});
   for (const ClaimVerdict verdict : kPlotted) {

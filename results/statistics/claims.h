@@ -10,8 +10,8 @@
 // An encoding that has not learned its task decides no rule out of distribution (results/statistics/learned.h);
 // ClaimCell::learned_from is for sources whose own models learned it in part. An experiment that diverged or failed has
 // an accuracy of 0. A rule is then not reproduced if it is about a level that this encoding stays below, or about another
-// encoding with a higher accuracy. An order rule is not weaker if neither of
-// its encodings has learned the task, or if the accuracy that should be lower is above 1 - least.
+// encoding with a higher accuracy. An order rule is not weaker if neither of its encodings has learned the task, or if
+// the accuracy that should be lower is above 1 - least.
 //
 // The first that applies decides a claim: not comparable, if its setup differs too much from the source;
 // contradicted, if a rule is; not run, if a rule has no results; weaker, if a rule is; inconclusive, if a rule is;
