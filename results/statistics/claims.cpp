@@ -136,13 +136,17 @@ std::optional<int> seeds_needed(double effect, double deviation, double level, s
   return std::nullopt;
 }
 
+bool has_neither_learned(const Judged& judged) {
+  return !judged.high->learned.by_half_the_seeds() && !judged.low->learned.by_half_the_seeds();
+}
+
 /// Returns the reason why a small difference does not make the rule weaker; empty if there is none.
 std::string why_not_weaker(const Judged& judged) {
   const auto& rule = std::get<OrderRule>(*judged.rule);
-  const Learned &high = judged.high->learned, &low = judged.low->learned;
-  if (!high.by_half_the_seeds() && !low.by_half_the_seeds()) {
-    return fmt::format("neither encoding has learned the task ({} of {} and {} of {} seeds)", high.seeds.correct,
-                       high.seeds.total, low.seeds.correct, low.seeds.total);
+  if (has_neither_learned(judged)) {
+    const Count high = judged.high->learned.seeds, low = judged.low->learned.seeds;
+    return fmt::format("neither encoding has learned the task ({} of {} and {} of {} seeds)", high.correct,
+                       high.total, low.correct, low.total);
   }
   if (metric_info(judged.metric).is_accuracy && mean(judged.low->values) > 1 - rule.least) {
     return fmt::format("{} is too good for a difference of {:.3f}; only a harder test would decide",
@@ -160,21 +164,27 @@ void explain_order(Judged& judged, double alpha, size_t tests, size_t tests_weak
     result.reason = fmt::format("the difference is below {:.3f}, which the rule needs", rule.least);
     return;
   }
-  const bool is_greater = *result.difference > rule.least;
+  const double difference = *result.difference;
+  const bool is_greater = difference > rule.least;
   if (!is_greater) result.reason = why_not_weaker(judged);
-  if (!result.reason.empty()) return;
-  const double effect = std::abs(*result.difference - rule.least);
-  const double level = alpha / static_cast<double>(is_greater ? tests : tests_weaker);
+  // Seeds can still contradict the rule if the rival is too good for it to be weaker.
+  const bool is_opposite = !result.reason.empty() && difference < 0 && !has_neither_learned(judged);
+  if (!result.reason.empty() && !is_opposite) return;
+  const double effect = is_opposite ? -difference : std::abs(difference - rule.least);
+  const double level = alpha / static_cast<double>(is_greater || is_opposite ? tests : tests_weaker);
   const double high = standard_deviation(judged.high->values), low = standard_deviation(judged.low->values);
   result.seeds_needed = seeds_needed(effect, std::sqrt((high * high + low * low) / 2), level,
                                      std::max(judged.high->values.size(), judged.low->values.size()));
-  result.reason =
-      result.seeds_needed
-          ? fmt::format("about {} seeds of each encoding in all would show {}", *result.seeds_needed,
-                        is_greater ? "the claimed difference" : "that the difference is smaller")
-          : fmt::format(
-                "the seeds vary too much to tell the difference from {:.3f}, which the rule needs; even 100 seeds would not decide, by extrapolation",
-                rule.least);
+  if (result.seeds_needed) {
+    result.reason = fmt::format("about {} seeds of each encoding in all would show {}", *result.seeds_needed,
+                                is_greater    ? "the claimed difference"
+                                : is_opposite ? "the opposite"
+                                              : "that the difference is smaller");
+  } else if (!is_opposite) {
+    result.reason = fmt::format(
+        "the seeds vary too much to tell the difference from {:.3f}, which the rule needs; even 100 seeds would not decide, by extrapolation",
+        rule.least);
+  }
 }
 
 /// Corrects the p-values of all order rules of `family` by Holm's method: those of `reproduced` and `contradicted`

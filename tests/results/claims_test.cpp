@@ -106,6 +106,18 @@ TEST_CASE("a claim whose difference is below the one that its rule needs is weak
         "good is too good for a difference of 0.040; only a harder test would decide");
 }
 
+TEST_CASE("an encoding below a rival that is too good needs seeds that show the opposite") {
+  AllEvidence all;
+  add(all, cell("worse"), {0.92, 0.95, 0.93, 1, 1, 0.94, 1});
+  add(all, cell("best"), {1, 1, 1, 1, 0.99, 1, 1});
+  const ClaimResult result = judge_one(claim({order("worse", "best", 0.04)}), all);
+  CHECK(result.verdict == ClaimVerdict::inconclusive);
+  REQUIRE(result.rules[0].seeds_needed);
+  CHECK(*result.rules[0].seeds_needed > 7);
+  CHECK(result.reason == "about " + std::to_string(*result.rules[0].seeds_needed) +
+                             " seeds of each encoding in all would show the opposite");
+}
+
 TEST_CASE("p-values are corrected for all claims that are judged together") {
   const AllEvidence all = three_encodings();
   const std::vector<Claim> many(20, claim({order("solves", "fails")}));

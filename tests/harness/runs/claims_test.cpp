@@ -119,13 +119,13 @@ TEST_CASE("the claims of PaTH's table have its model at full size: one layer of 
 }
 
 TEST_CASE("claims of equal settings share their runs, which do not depend on what was chosen") {
-  const ClaimPlan both = plan_claims({"cope-counting-1", "learned-counting-more-variables"}, ClaimSize::reduced);
-  const ClaimPlan one = plan_claims({"cope-counting-1"}, ClaimSize::reduced);
-  CHECK(both.runs.size() == 3);  // learned positions on one variable are in both claims
+  const ClaimPlan both = plan_claims({"cope-counting-3", "cope-over-relative-counting-3"}, ClaimSize::reduced);
+  const ClaimPlan one = plan_claims({"cope-counting-3"}, ClaimSize::reduced);
+  CHECK(both.runs.size() == 3);  // CoPE is in both claims
   REQUIRE(one.runs.size() == 2);
-  CHECK(std::get<OrderRule>(one.claims[0].rules[0]).low.run ==
-        std::get<OrderRule>(both.claims[0].rules[0]).low.run);
-  CHECK(one.runs[0].config.seeds.size() == 7);
+  CHECK(std::get<OrderRule>(one.claims[0].rules[0]).high.run ==
+        std::get<OrderRule>(both.claims[0].rules[0]).high.run);
+  CHECK(one.runs[0].config.seeds.size() == 8);
 }
 
 TEST_CASE("reproduce --list shows the verdicts of the stored runs") {
