@@ -195,7 +195,7 @@ std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidenc
   }
   AllEvidence of_all = evidence;
   if (plan.claims.size() < all.claims.size()) {
-    for (const fs::path& path : directories) of_all.merge(collect_evidence(all, path, OtherSettings::skipped));
+    of_all.merge(collect_evidence(all, directories, OtherSettings::skipped));
   }
   const std::vector<ClaimResult> results = judge_claims(all.claims, of_all, kAlpha);
   std::vector<ClaimResult> chosen;
@@ -204,23 +204,6 @@ std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidenc
     if (all.claims[i].name == plan.claims[chosen.size()].name) chosen.push_back(results[i]);
   }
   return chosen;
-}
-
-/// Returns the evidence of all directories, of which the first is that of -o. A run is read in the first directory that
-/// has it.
-AllEvidence collect_all_evidence(const ClaimPlan& plan, const std::vector<fs::path>& directories) {
-  AllEvidence evidence;
-  ClaimPlan left = plan;
-  for (const fs::path& path : directories) {
-    const bool first = path == directories.front();
-    evidence.merge(
-        collect_evidence(left, path, first ? OtherSettings::refused : OtherSettings::fewer_seeds_skipped));
-    std::erase_if(left.runs, [&](const ClaimRun& run) {
-      return std::ranges::any_of(evidence,
-                                 [&](const auto& item) { return item.first.starts_with(run.name + " "); });
-    });
-  }
-  return evidence;
 }
 
 /// Prints the verdicts. `json` has all of them.
@@ -263,7 +246,7 @@ int reproduce(const ReproduceRequest& request) {
   if (request.judge_only || fs::exists(directory)) check_directory("-o", directory);
   if (!request.judge_only && !request.dry_run) make_folder(directory);
   if (!request.judge_only) {  // refuses other settings before anything is trained
-    collect_evidence(plan, directory);
+    collect_evidence(plan, {directory});
     check_unfinished(plan, directory);
   }
   if (request.dry_run) {
@@ -273,7 +256,7 @@ int reproduce(const ReproduceRequest& request) {
   if (!request.judge_only) {
     if (const int code = train(request, plan, directory)) return code;
   }
-  AllEvidence evidence = collect_all_evidence(plan, directories);
+  AllEvidence evidence = collect_evidence(plan, directories);
   if (request.finished) {
     keep_finished(plan, evidence);
     if (plan.claims.empty()) {

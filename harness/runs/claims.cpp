@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "results/reports/report_json.h"
 
 namespace posbench {
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -101,6 +103,26 @@ std::string difference_without_seeds(const Report& report, const RunConfig& conf
   return difference(before, now);
 }
 
+/// Reads the report of a run with all its seeds. Returns nothing if it is missing, unfinished or skipped.
+std::optional<Report> read_run(const ClaimRun& run, const fs::path& directory, OtherSettings other_settings,
+                               bool fewer_seeds_refused) {
+  const fs::path path = find_report(directory / run.name);
+  if (path.empty()) return {};
+  Report report = read_user_files([&] { return read_report(path); });
+  const std::string other = difference_without_seeds(report, run.config);
+  if (!other.empty()) {
+    if (other_settings == OtherSettings::skipped) return {};
+    throw InputError(fmt::format(
+        "{} has other settings than its claims: {}; remove it, and 'posbench reproduce' trains it again",
+        path.string(), other));
+  }
+  const size_t seeds = count_seeds(report, run.config);
+  if (seeds == run.config.seeds.size()) return report;
+  if (!fewer_seeds_refused) return {};
+  throw InputError(fmt::format("{} has {} of {} seeds; train the others with another -o and --with {}",
+                               path.string(), seeds, run.config.seeds.size(), directory.string()));
+}
+
 }  // namespace
 
 const std::vector<ClaimFile>& claim_files() {
@@ -160,28 +182,17 @@ ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size, 
   return plan;
 }
 
-AllEvidence collect_evidence(const ClaimPlan& plan, const std::filesystem::path& directory,
+AllEvidence collect_evidence(const ClaimPlan& plan, const std::vector<fs::path>& directories,
                              OtherSettings other_settings) {
   std::map<std::string, Report> reports;
   for (const ClaimRun& run : plan.runs) {
-    const std::filesystem::path path = find_report(directory / run.name);
-    if (path.empty()) continue;
-    Report report = read_user_files([&] { return read_report(path); });
-    const size_t seeds = count_seeds(report, run.config);
-    const std::string other = difference_without_seeds(report, run.config);
-    if (other.empty() && seeds == run.config.seeds.size()) {
-      reports.emplace(run.name, std::move(report));
-      continue;
+    for (const fs::path& directory : directories) {
+      const bool seeds_refused = other_settings == OtherSettings::refused && directory == directories.front();
+      if (std::optional<Report> report = read_run(run, directory, other_settings, seeds_refused)) {
+        reports.emplace(run.name, *std::move(report));
+        break;
+      }
     }
-    if (other_settings == OtherSettings::skipped) continue;
-    if (!other.empty()) {
-      throw InputError(fmt::format(
-          "{} has other settings than its claims: {}; remove it, and 'posbench reproduce' trains it again",
-          path.string(), other));
-    }
-    if (other_settings == OtherSettings::fewer_seeds_skipped) continue;
-    throw InputError(fmt::format("{} has {} of {} seeds; train the others with another -o and --with {}",
-                                 path.string(), seeds, run.config.seeds.size(), directory.string()));
   }
   AllEvidence evidence;
   for (const Claim& claim : plan.claims) {

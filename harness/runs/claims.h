@@ -32,13 +32,14 @@ struct ClaimPlan {
 /// pattern.
 ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize, int seeds = 0);
 
-/// States if a run with other settings than the plan's, or with fewer seeds, is an error or is skipped.
-enum class OtherSettings { refused, fewer_seeds_skipped, skipped };
+/// States if a report with other settings than the plan's, or with fewer seeds in the first directory, is an error or is
+/// skipped.
+enum class OtherSettings { refused, skipped };
 
-/// Reads the results for these claims from the run directories under `directory`. Runs that are missing or
-/// unfinished are skipped. A run may have more seeds than its claims need. Throws InputError if a report is invalid, or if
-/// it is refused.
-AllEvidence collect_evidence(const ClaimPlan&, const std::filesystem::path& directory,
+/// Reads the results for these claims from run directories. A run is read in the first directory that has all its seeds,
+/// and may have more. Runs that are missing or unfinished are skipped. Throws InputError if a report is invalid, or if it
+/// is refused.
+AllEvidence collect_evidence(const ClaimPlan&, const std::vector<std::filesystem::path>& directories,
                              OtherSettings = OtherSettings::refused);
 
 /// Removes the claims that are not comparable or have a run without evidence, and the runs and the evidence that no other

@@ -40,7 +40,7 @@ const std::vector<std::string> kInductionClaims{"rope-induction-over-absolute", 
 /// Returns the plan of the judged claims.
 ClaimPlan check_kept_verdicts(ClaimSize size, const std::filesystem::path& directory) {
   ClaimPlan plan = plan_claims({}, size);
-  AllEvidence evidence = collect_evidence(plan, directory);
+  AllEvidence evidence = collect_evidence(plan, {directory});
   if (size == ClaimSize::full) keep_finished(plan, evidence);
   const std::vector<ClaimResult> results = judge_claims(plan.claims, evidence, 0.05);
   CHECK(to_json(plan.claims, results, evidence, size, 0.05) == read_json(directory / "claims.json"));
