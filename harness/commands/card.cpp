@@ -2,11 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -46,8 +44,8 @@ std::vector<CardClaim> find_claims(const std::string& encoding) {
   std::vector<CardClaim> claims;
   for (const ClaimFile& file : claim_files()) {
     if (!is_about(file.claim, encoding)) continue;
-    claims.push_back({file.claim.name, stored_verdict(file, ClaimSize::reduced).verdict,
-                      stored_verdict(file, ClaimSize::full).verdict, file.claim.statement});
+    claims.push_back({file.claim.name, to_string(stored_result(file, ClaimSize::reduced).verdict),
+                      to_string(stored_result(file, ClaimSize::full).verdict), file.claim.statement});
   }
   return claims;
 }

@@ -65,20 +65,19 @@ void print_table(const Table& table, const ReproduceRequest& request) {
 /// Prints the claims with the verdicts of the stored runs.
 void print_claims(const ClaimPlan& plan, const ReproduceRequest& request) {
   std::vector<Claim> claims;
-  std::vector<StoredVerdict> verdicts;
+  std::vector<ClaimResult> results;
   for (const ClaimFile& file : claim_files()) {
     const auto chosen = std::ranges::find(plan.claims, file.claim.name, &Claim::name);
-    StoredVerdict verdict = stored_verdict(file, request.size);
-    if (chosen == plan.claims.end() || (request.verdict && verdict.verdict != to_string(*request.verdict)))
-      continue;
+    ClaimResult result = stored_result(file, request.size);
+    if (chosen == plan.claims.end() || (request.verdict && result.verdict != *request.verdict)) continue;
     claims.push_back(*chosen);
-    verdicts.push_back(std::move(verdict));
+    results.push_back(std::move(result));
   }
   if (claims.empty() && request.format == Format::console) {
     fmt::print("none of these claims is {}\n", to_string(*request.verdict));
     return;
   }
-  print_table(claim_list(claims, verdicts), request);
+  print_table(claim_list(claims, results), request);
   if (request.format != Format::console) return;
   fmt::print("\n");
   for (const std::string& note :
@@ -86,7 +85,7 @@ void print_claims(const ClaimPlan& plan, const ReproduceRequest& request) {
             "verdict: by the stored runs of this size ('posbench show weaker' explains a verdict, 'posbench "
             "show CLAIM' has the rule)"),
         std::string("predicted: the verdict that was expected before any run"),
-        "verdicts: " + count_verdicts(verdicts), "kinds: " + claim_kinds(claims)})
+        "verdicts: " + count_verdicts(results), "kinds: " + claim_kinds(claims)})
     fmt::print("{}\n", wrapped_lines(note, 0, list_width()));
 }
 

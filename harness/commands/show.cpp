@@ -185,93 +185,84 @@ std::string show_metric(const std::string& name) {
   return "";
 }
 
-/// Returns the means over seeds that an order rule compares, of a rule that was stored as JSON. Empty if
-/// the stored runs lack one of them.
-std::string accuracies_line(const OrderRule& order, const Json& rule) {
+/// Returns the means over seeds that an order rule compares. Empty if the evidence lacks one of them.
+std::string means_line(const OrderRule& order, Metric metric, const AllEvidence& all) {
   std::vector<std::string> means;
-  for (const auto& [cell, encoding] : {std::pair{"high", order.high.encoding}, {"low", order.low.encoding}}) {
-    const Json& evidence = rule.at(cell).at("evidence");
-    if (!evidence.is_object()) return "";
-    const auto values = evidence.at("values").get<std::vector<double>>();
-    means.push_back(fmt::format("{} {} ({} seeds)", encoding, accuracy_text(mean(values), 3), values.size()));
+  for (const ClaimCell* cell : {&order.high, &order.low}) {
+    const auto found = all.find(evidence_key(*cell, metric));
+    if (found == all.end()) return "";
+    const std::vector<double>& values = found->second.values;
+    means.push_back(
+        fmt::format("{} {} ({} seeds)", cell->encoding, accuracy_text(mean(values), 3), values.size()));
   }
   return field("means", fmt::format("{}", fmt::join(means, ", ")));
 }
 
-/// Returns the result of a rule that was stored as JSON: the difference or the number of seeds, and the reason. `title`
-/// begins the line.
-std::string found_line(const std::string& title, const Json& rule) {
-  const std::string verdict = rule.at("verdict");
-  if (verdict == "not run") return "";
-  RuleResult result;
-  if (const Json reached = rule.value("reached", Json()); !reached.is_null())
-    result.reached = {reached.get<std::int64_t>(), rule.at("seeds").get<std::int64_t>()};
-  if (const Json difference = rule.value("difference", Json()); !difference.is_null()) {
-    const Json& interval = rule.at("interval");
-    result.difference = difference.get<double>();
-    if (!interval.is_null())
-      result.interval = {interval.at("low").get<double>(), interval.at("high").get<double>()};
-  }
-  const std::string reason = rule.at("reason").get<std::string>();
+/// Returns the result of a rule: the difference or the number of seeds, and the reason. `title` begins the line. Empty if
+/// the claim was not run.
+std::string found_line(const std::string& title, const Rule& rule, const RuleResult& result) {
+  if (result.verdict == ClaimVerdict::not_run) return "";
   std::string text = found_text(result);
-  if (reason.starts_with(text)) return field(title, reason);
-  const char* key = verdict == "weaker"         ? "p_below_least"
-                    : verdict == "contradicted" ? "p_below_zero"
-                                                : "p_above_least";
-  if (const Json p = rule.value(key, Json()); verdict != "inconclusive" && !p.is_null()) {
-    text += fmt::format(
-        "; p {} for a difference {}, corrected for all claims",
-        p.get<double>() < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", p.get<double>()),
-        verdict == "contradicted"
-            ? "below 0"
-            : fmt::format("{} {:.4g}", verdict == "weaker" ? "below" : "above", rule.at("least").get<double>()));
+  if (result.reason.starts_with(text)) return field(title, result.reason);
+  const bool weaker = result.verdict == ClaimVerdict::weaker;
+  const bool contradicted = result.verdict == ClaimVerdict::contradicted;
+  const std::optional<double> p = weaker         ? result.p_below_least
+                                  : contradicted ? result.p_below_zero
+                                                 : result.p_above_least;
+  const auto* order = std::get_if<OrderRule>(&rule);
+  if (order && p && result.verdict != ClaimVerdict::inconclusive) {
+    text +=
+        fmt::format("; p {} for a difference {}, corrected for all claims",
+                    *p < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", *p),
+                    contradicted ? "below 0" : fmt::format("{} {:.4g}", weaker ? "below" : "above", order->least));
   }
-  return field(title, text + (reason.empty() ? "" : ": " + reason));
+  return field(title, text + (result.reason.empty() ? "" : ": " + result.reason));
 }
 
-/// Returns a claim with its rules and the verdict of the stored runs. Empty if there is none.
-std::string show_claim(const std::string& name) {
-  for (const ClaimFile& file : claim_files()) {
-    const Claim& claim = file.claim;
-    if (claim.name != name) continue;
-    const Json reduced = stored_result("reduced", name), full = stored_result("full", name);
-    std::string text = fmt::format("{} (claim, {})\n\n", claim.name, claim.family) +
-                       field("statement", claim.statement) + field("source", claim.source) +
-                       field("kind", to_string(claim.kind)) +
-                       field("source read", fmt::format("{}: {}", claim.read_from, claim.read_where));
-    int seeds = 0;  // that would decide the claim; 0 if more seeds would not
-    for (size_t n = 0; n < claim.rules.size(); ++n) {
-      const auto* order = std::get_if<OrderRule>(&claim.rules[n]);
-      std::string rule = rule_text(claim.rules[n]);
-      if (order) rule += fmt::format("; by more than {:.4g}", order->least);
-      for (const ClaimCell* cell : cells_of(claim.rules[n])) {
-        if (cell->learned_from)
-          rule += fmt::format("; a seed of {} has learned the task at {} or more", cell->encoding,
-                              *cell->learned_from);
-      }
-      text += field("rule", rule);
-      if (!reduced.is_null()) {
-        const Json& result = reduced.at("rules").at(n);
-        if (order) text += accuracies_line(*order, result);
-        text += found_line("found", result);
-        if (const Json needed = result.value("seeds_needed", Json()); !needed.is_null())
-          seeds = std::max(seeds, needed.get<int>());
-      }
-      if (!full.is_null()) text += found_line("found, full", full.at("rules").at(n));
+/// Returns a claim with its rules and the verdict of the stored runs.
+std::string claim_text(const ClaimFile& file) {
+  const Claim claim = plan_claims({file.claim.name}, ClaimSize::reduced).claims.front();
+  const ClaimResult reduced = stored_result(file, ClaimSize::reduced), full = stored_result(file, ClaimSize::full);
+  std::string text = fmt::format("{} (claim, {})\n\n", claim.name, claim.family) +
+                     field("statement", claim.statement) + field("source", claim.source) +
+                     field("kind", to_string(claim.kind)) +
+                     field("source read", fmt::format("{}: {}", claim.read_from, claim.read_where));
+  int seeds = 0;  // that would decide the claim; 0 if more seeds would not
+  for (size_t n = 0; n < claim.rules.size(); ++n) {
+    const Rule& rule = claim.rules[n];
+    const auto* order = std::get_if<OrderRule>(&rule);
+    std::string line = rule_text(rule);
+    if (order) line += fmt::format("; by more than {:.4g}", order->least);
+    for (const ClaimCell* cell : cells_of(rule)) {
+      if (cell->learned_from)
+        line +=
+            fmt::format("; a seed of {} has learned the task at {} or more", cell->encoding, *cell->learned_from);
     }
-    for (const Published& number : claim.published)
-      text += field("published", fmt::format("{}: {} {}", number.encoding, number.value, number.what));
-    text += field("differs", file.settings.at(ClaimSize::reduced).differs) +
-            (file.has_one_size ? "" : field("differs, full", file.settings.at(ClaimSize::full).differs)) +
-            field("predicted", claim.expected) +
-            field("verdict", stored_verdict(file, ClaimSize::reduced).verdict) +
-            field("at full size", stored_verdict(file, ClaimSize::full).verdict);
-    const bool is_reduced = file.settings.at(ClaimSize::reduced).comparable;
-    if (!is_reduced && !file.settings.at(ClaimSize::full).comparable) return text;
-    return text + fmt::format("\n'posbench reproduce {}{}{}' trains its runs and judges it.\n", claim.name,
-                              is_reduced ? "" : " --full", seeds > 0 ? fmt::format(" -s {}", seeds) : "");
+    text += field("rule", line);
+    if (!reduced.rules.empty()) {
+      const RuleResult& result = reduced.rules.at(n);
+      if (order) text += means_line(*order, claim.metric, stored_claims(ClaimSize::reduced).evidence);
+      text += found_line("found", rule, result);
+      seeds = std::max(seeds, result.seeds_needed.value_or(0));
+    }
+    if (!full.rules.empty()) text += found_line("found, full", rule, full.rules.at(n));
   }
-  return "";
+  for (const Published& number : claim.published)
+    text += field("published", fmt::format("{}: {} {}", number.encoding, number.value, number.what));
+  text += field("differs", file.settings.at(ClaimSize::reduced).differs) +
+          (file.has_one_size ? "" : field("differs, full", file.settings.at(ClaimSize::full).differs)) +
+          field("predicted", claim.expected) + field("verdict", to_string(reduced.verdict)) +
+          field("at full size", to_string(full.verdict));
+  const bool is_reduced = file.settings.at(ClaimSize::reduced).comparable;
+  if (!is_reduced && !file.settings.at(ClaimSize::full).comparable) return text;
+  return text + fmt::format("\n'posbench reproduce {}{}{}' trains its runs and judges it.\n", claim.name,
+                            is_reduced ? "" : " --full", seeds > 0 ? fmt::format(" -s {}", seeds) : "");
+}
+
+/// Returns the text of the claim with this name. Empty if there is none.
+std::string show_claim(const std::string& name) {
+  const auto found = std::ranges::find(claim_files(), name, [](const ClaimFile& file) { return file.claim.name; });
+  return found == claim_files().end() ? "" : claim_text(*found);
 }
 
 /// Returns the encodings that a model uses, regardless of case. Empty if the model is not known.

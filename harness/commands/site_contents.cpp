@@ -108,16 +108,12 @@ void add_name(const std::string& name, std::vector<std::string>& names) {
 /// Adds the claims with the verdicts that follow from the kept evidence at the reduced size.
 void add_claims(SiteContents& contents) {
   const ClaimPlan plan = plan_claims({}, ClaimSize::reduced);
-  const std::string size = to_string(ClaimSize::reduced), title = size + " verdicts";
-  const Json verdicts = parse_json(verdict_texts().at(size), title);
-  const Field field(verdicts, title);
-  contents.evidence = read_evidence(field["evidence"]);
-  const std::vector<ClaimResult> results =
-      judge_claims(plan.claims, contents.evidence, field["alpha"].number(0, 1));
+  contents.evidence = stored_claims(ClaimSize::reduced).evidence;
   for (size_t n = 0; n < plan.claims.size(); ++n) {
     const ClaimFile& file = claim_files().at(n);  // both are sorted by name
-    SiteClaim claim{.claim = plan.claims[n], .result = results[n], .encodings = {}, .tasks = {}};
-    claim.at_full_size = stored_verdict(file, ClaimSize::full).verdict;
+    SiteClaim claim{
+        .claim = plan.claims[n], .result = stored_result(file, ClaimSize::reduced), .encodings = {}, .tasks = {}};
+    claim.at_full_size = to_string(stored_result(file, ClaimSize::full).verdict);
     for (const Rule& rule : file.claim.rules) {
       for (const ClaimCell* cell : cells_of(rule)) {
         add_name(spec_name(cell->encoding), claim.encodings);

@@ -23,10 +23,6 @@ const std::map<std::string, std::string>& claim_texts();
 /// Returns the JSON of the stored verdicts about claims by their size, "reduced" or "full".
 const std::map<std::string, std::string>& verdict_texts();
 
-/// Returns all that the stored runs say about one claim (results/reports/claims.schema.json), or null. The evidence
-/// of each cell is in place of its name.
-Json stored_result(const std::string& size, const std::string& claim);
-
 /// Returns the board's reports and, last, its costs by their paths in the source tree.
 const std::vector<std::pair<std::string, std::string_view>>& board_bytes();
 

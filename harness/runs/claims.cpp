@@ -35,12 +35,17 @@ std::string short_hash(const std::string& text) {
   return fmt::format("{:08x}", hash >> 32);
 }
 
-/// Returns the configuration of one task and one encoding, without seeds.
-RunConfig make_run_config(const ClaimFile& file, ClaimSize size, const ClaimCell& cell) {
+/// Returns the configuration of a claim at one size. The tasks, encodings and seeds are those of its profile.
+RunConfig make_claim_config(const ClaimFile& file, ClaimSize size) {
   const ClaimSetting& setting = file.settings.at(size);
   RunConfig config = make_config({.profile = setting.profile});
   config.evaluation.grid = config.evaluation.shift = 0;  // the rules of claims are about the splits of tasks
   overlay(setting.config, fmt::format("{}.json: {}.config", file.claim.name, to_string(size)), config);
+  return config;
+}
+
+/// Returns the configuration of one task and one encoding, without seeds. `config` is that of the claim.
+RunConfig make_run_config(RunConfig config, const ClaimFile& file, ClaimSize size, const ClaimCell& cell) {
   config.tasks = select(file.tasks.at(cell.task).at(size), "task");
   config.encodings = select(cell.encoding, "encoding");
   if (config.tasks.size() != 1 || config.encodings.size() != 1) {
@@ -136,19 +141,25 @@ const std::vector<ClaimFile>& claim_files() {
   return files;
 }
 
-StoredVerdict stored_verdict(const ClaimFile& file, ClaimSize size) {
-  static const std::map<ClaimSize, std::map<std::string, StoredVerdict>> all = [] {
-    std::map<ClaimSize, std::map<std::string, StoredVerdict>> all;
+const JudgedClaims& stored_claims(ClaimSize size) {
+  static const std::map<ClaimSize, JudgedClaims> all = [] {
+    std::map<ClaimSize, JudgedClaims> all;
     for (const ClaimSize each : {ClaimSize::reduced, ClaimSize::full}) {
-      const std::string name = to_string(each);
-      all[each] = read_verdicts(parse_json(verdict_texts().at(name), name + " verdicts"));
+      const std::string name = to_string(each), title = name + " verdicts";
+      all[each] = read_judged_claims(parse_json(verdict_texts().at(name), title), title);
     }
     return all;
   }();
+  return all.at(size);
+}
+
+ClaimResult stored_result(const ClaimFile& file, ClaimSize size) {
   const ClaimSetting& setting = file.settings.at(size);
-  if (!setting.comparable) return {to_string(ClaimVerdict::not_comparable), setting.differs};
-  const auto found = all.at(size).find(file.claim.name);
-  return found == all.at(size).end() ? StoredVerdict{} : found->second;
+  if (!setting.comparable)
+    return {.verdict = ClaimVerdict::not_comparable, .reason = setting.differs, .rules = {}};
+  const std::map<std::string, ClaimResult>& results = stored_claims(size).results;
+  const auto found = results.find(file.claim.name);
+  return found == results.end() ? ClaimResult{} : found->second;
 }
 
 ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size, int least_seeds) {
@@ -164,8 +175,9 @@ ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size, 
     claim.differs = setting.differs;
     const bool chosen = chosen_claims.contains(claim.name);
     if (setting.comparable) {
+      const RunConfig of_claim = make_claim_config(file, size);
       for (ClaimCell* cell : cells(claim)) {
-        RunConfig config = make_run_config(file, size, *cell);
+        RunConfig config = make_run_config(of_claim, file, size, *cell);
         cell->run = run_name(config);
         runs.emplace(cell->run, std::move(config));
         seeds[cell->run] = std::max(seeds[cell->run], setting.seeds);

@@ -12,9 +12,11 @@ namespace posbench {
 /// Returns all claims, sorted by name.
 const std::vector<ClaimFile>& claim_files();
 
-/// Returns the verdict of the runs that come with posbench on a claim at one size. It is "not comparable" if no run can
-/// judge the claim at this size, and "not run" if a run is missing.
-StoredVerdict stored_verdict(const ClaimFile&, ClaimSize);
+/// Returns the results and the evidence of the runs that come with posbench.
+const JudgedClaims& stored_claims(ClaimSize);
+/// Returns the stored result of a claim. Its verdict is "not comparable" if no run can judge the claim at this size, and
+/// "not run" if a run is missing; then it has no rules.
+ClaimResult stored_result(const ClaimFile&, ClaimSize);
 
 /// One encoding on one task, with all seeds that any claim needs. Claims of equal settings share it.
 struct ClaimRun {

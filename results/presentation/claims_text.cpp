@@ -74,7 +74,7 @@ std::string published_text(const Rule& rule) {
 std::string found_text(const RuleResult& result) {
   if (result.reached) return fmt::format("{} of {} seeds", result.reached->correct, result.reached->total);
   if (!result.difference) return "-";
-  const std::string difference = difference_text(*result.difference);
+  std::string difference = difference_text(*result.difference);
   if (!result.interval) return difference;
   return fmt::format("{} ({} to {})", difference, difference_text(result.interval->low),
                      difference_text(result.interval->high));
@@ -90,23 +90,23 @@ std::string claim_kinds(std::span<const Claim> claims) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-std::string count_verdicts(std::span<const StoredVerdict> verdicts) {
+std::string count_verdicts(std::span<const ClaimResult> results) {
   std::vector<std::string> counts;
   for (const ClaimVerdict verdict : kClaimVerdicts) {
-    const auto count = std::ranges::count(verdicts, to_string(verdict), &StoredVerdict::verdict);
+    const auto count = std::ranges::count(results, verdict, &ClaimResult::verdict);
     if (count > 0) counts.push_back(fmt::format("{} {}", count, to_string(verdict)));
   }
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-Table claim_list(std::span<const Claim> claims, std::span<const StoredVerdict> verdicts) {
+Table claim_list(std::span<const Claim> claims, std::span<const ClaimResult> results) {
   Table table{
       {{"claim"}, {"family"}, {"verdict"}, {"predicted"}, {"kind"}, {"statement"}, {"reason of the verdict"}}, {}};
   for (size_t i = 0; i < claims.size(); ++i) {
     const Claim& claim = claims[i];
-    const std::string& reason = verdicts[i].reason;
-    table.rows.push_back({claim.name, claim.family, verdicts[i].verdict, claim.expected, to_string(claim.kind),
-                          claim.statement, reason.empty() ? "-" : reason});
+    const std::string& reason = results[i].reason;
+    table.rows.push_back({claim.name, claim.family, to_string(results[i].verdict), claim.expected,
+                          to_string(claim.kind), claim.statement, reason.empty() ? "-" : reason});
   }
   return table;
 }
@@ -121,9 +121,7 @@ Table claim_statements(std::span<const Claim> claims, std::span<const ClaimResul
 }
 
 std::vector<std::string> claim_notes(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  std::vector<StoredVerdict> verdicts;
-  for (const ClaimResult& result : results) verdicts.push_back({to_string(result.verdict), result.reason});
-  std::vector<std::string> notes{count_verdicts(verdicts)};
+  std::vector<std::string> notes{count_verdicts(results)};
   if (std::ranges::any_of(results, [](const auto& result) { return result.verdict == ClaimVerdict::not_run; })) {
     notes.emplace_back("not run: " + meaning(ClaimVerdict::not_run) + "; --dry-run lists what is left to train");
   }

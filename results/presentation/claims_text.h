@@ -20,11 +20,11 @@ std::string found_text(const RuleResult&);
 std::string claim_kinds(std::span<const Claim>);
 
 /// Returns "48 reproduced, 13 contradicted, 61 inconclusive".
-std::string count_verdicts(std::span<const StoredVerdict>);
+std::string count_verdicts(std::span<const ClaimResult>);
 
 /// Returns a row for each claim: name, family, verdict, the verdict that was predicted before any run, kind, statement
-/// and the reason of the verdict. `verdicts` are those of the claims, in their order.
-Table claim_list(std::span<const Claim>, std::span<const StoredVerdict> verdicts);
+/// and the reason of the verdict.
+Table claim_list(std::span<const Claim>, std::span<const ClaimResult>);
 
 /// Returns a row for each rule of each claim: claim, verdict, rule, published and found difference. Claim and verdict
 /// are in the first row of a claim, or in `every_row`.

@@ -160,6 +160,54 @@ Json write_claim(const Claim& claim, const ClaimResult& result) {
   return json;
 }
 
+ClaimVerdict read_verdict(const Field& result) {
+  const Field verdict = result["verdict"];
+  std::vector<std::string> names;
+  for (const ClaimVerdict known : kClaimVerdicts) names.push_back(to_string(known));
+  return kClaimVerdicts[verdict.choice(names)];
+}
+
+/// Returns the number under a key that may be missing or null.
+std::optional<double> stored_number(const Field& field, const char* key) {
+  if (!field.has(key) || field[key].null()) return std::nullopt;
+  return field[key].number(-1, 1);
+}
+
+RuleResult read_rule_result(const Field& rule) {
+  constexpr std::int64_t kMostSeeds = 1'000'000;
+  RuleResult result{.verdict = read_verdict(rule),
+                    .reason = rule["reason"].text(),
+                    .difference = stored_number(rule, "difference"),
+                    .interval = {},
+                    .p_above_least = stored_number(rule, "p_above_least"),
+                    .p_below_zero = stored_number(rule, "p_below_zero"),
+                    .p_below_least = stored_number(rule, "p_below_least"),
+                    .reached = {},
+                    .seeds_needed = {}};
+  if (rule.has("interval") && !rule["interval"].null()) {
+    const Field interval = rule["interval"];
+    result.interval = {interval["low"].number(-1, 1), interval["high"].number(-1, 1)};
+  }
+  if (rule.has("reached") && !rule["reached"].null())
+    result.reached = {rule["reached"].integer(0, kMostSeeds), rule["seeds"].integer(0, kMostSeeds)};
+  if (!rule["seeds_needed"].null())
+    result.seeds_needed = static_cast<int>(rule["seeds_needed"].integer(0, kMostSeeds));
+  return result;
+}
+
+Evidence read_one_evidence(const Field& item) {
+  const Field seeds = item["seeds"], values = item["values"];
+  Evidence evidence{
+      .seeds = read_list<std::uint64_t>(seeds, [](const Field& seed) { return seed.natural(); }),
+      .values = read_list<double>(values, [](const Field& accuracy) { return accuracy.number(0, 1); }),
+      .learned = {}};
+  const auto total = static_cast<std::int64_t>(evidence.seeds.size());
+  evidence.learned.seeds = {item["learned"].integer(0, total), total};
+  if (!item["late_gain"].null()) evidence.learned.late_gain = item["late_gain"].number(-1, 1);
+  if (item.has("failed")) evidence.failed = item["failed"].integer(0, total);
+  return evidence;
+}
+
 }  // namespace
 
 std::string to_string(ClaimSize size) { return size == ClaimSize::reduced ? "reduced" : "full"; }
@@ -216,28 +264,19 @@ Json to_json(std::span<const Claim> claims, std::span<const ClaimResult> results
   return json;
 }
 
-std::map<std::string, StoredVerdict> read_verdicts(const Json& json) {
-  std::map<std::string, StoredVerdict> verdicts;
-  for (const Json& claim : json.at("claims"))
-    verdicts[claim.at("name").get<std::string>()] = {claim.at("verdict").get<std::string>(),
-                                                     claim.at("reason").get<std::string>()};
-  return verdicts;
-}
-
-AllEvidence read_evidence(const Field& field) {
-  AllEvidence all;
-  for (const auto& [key, value] : field.object().items()) {
-    const Field item = field[key.c_str()];
-    Evidence& evidence = all[key];
-    const Field seeds = item["seeds"], values = item["values"];
-    evidence.seeds = read_list<std::uint64_t>(seeds, [](const Field& seed) { return seed.natural(); });
-    evidence.values = read_list<double>(values, [](const Field& accuracy) { return accuracy.number(0, 1); });
-    const auto total = static_cast<std::int64_t>(evidence.seeds.size());
-    evidence.learned.seeds = {item["learned"].integer(0, total), total};
-    if (!item["late_gain"].null()) evidence.learned.late_gain = item["late_gain"].number(-1, 1);
-    if (item.has("failed")) evidence.failed = item["failed"].integer(0, total);
-  }
-  return all;
+JudgedClaims read_judged_claims(const Json& json, const std::string& file) {
+  const Field field(json, file);
+  const Field claims = field["claims"], evidence = field["evidence"];
+  JudgedClaims judged;
+  claims.each([&](const Field& claim) {
+    const Field rules = claim["rules"];
+    judged.results[claim["name"].name()] = {.verdict = read_verdict(claim),
+                                            .reason = claim["reason"].text(),
+                                            .rules = read_list<RuleResult>(rules, read_rule_result)};
+  });
+  for (const auto& [key, value] : evidence.object().items())
+    judged.evidence[key] = read_one_evidence(evidence[key.c_str()]);
+  return judged;
 }
 
 }  // namespace posbench

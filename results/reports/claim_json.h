@@ -33,11 +33,15 @@ ClaimFile read_claim(const Json&, const std::string& name);
 
 /// Writes the claims that were judged at one size, their verdicts and the evidence for them.
 Json to_json(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&, ClaimSize, double alpha);
-/// Reads the `evidence` that to_json() wrote.
-AllEvidence read_evidence(const Field&);
 
-/// Returns the verdicts that to_json() wrote, by the names of the claims.
-std::map<std::string, StoredVerdict> read_verdicts(const Json&);
+/// The results of claims by their names, and the evidence for them.
+struct JudgedClaims {
+  std::map<std::string, ClaimResult> results;
+  AllEvidence evidence;
+};
+
+/// Reads the results and the evidence that to_json() wrote. `file` is the name for messages.
+JudgedClaims read_judged_claims(const Json&, const std::string& file);
 
 std::string to_string(ClaimSize);
 

@@ -119,11 +119,6 @@ std::string to_string(ClaimVerdict);  // "not comparable"
 std::string word_of(ClaimVerdict);    // "not_comparable", as --verdict takes it
 std::string meaning(ClaimVerdict);
 
-/// A verdict on a claim and its reason, as claims.json has them.
-struct StoredVerdict {
-  std::string verdict = to_string(ClaimVerdict::not_run), reason = {};
-};
-
 struct RuleResult {
   ClaimVerdict verdict = ClaimVerdict::not_run;
   std::string reason;  // why it is weaker or inconclusive

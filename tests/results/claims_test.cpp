@@ -290,10 +290,13 @@ TEST_CASE("verdicts can be found again from the evidence that is written with th
   CHECK(json.at("claims").at(0).at("kind") == "own statement");
   CHECK(json.at("claims").at(0).at("rules").at(0).at("verdict") == "reproduced");
   CHECK(json.at("claims").at(0).at("rules").at(1).at("reached") == 4);
-  const Field field(json, file);
-  const AllEvidence again = read_evidence(field["evidence"]);
+  const JudgedClaims judged = read_judged_claims(json, file);
+  const AllEvidence& again = judged.evidence;
+  const std::vector<ClaimResult> read = {judged.results.at(claims.front().name)};
   CHECK(again.size() == 3);
   CHECK(again.at("mixed ood_far sequence").failed == 1);
+  CHECK(to_compact_json(to_json(claims, read, again, ClaimSize::reduced, 0.05)) ==
+        to_compact_json(to_json(claims, results, all, ClaimSize::reduced, 0.05)));
   CHECK(to_compact_json(to_json(claims, judge_claims(claims, again), again, ClaimSize::reduced, 0.05)) ==
         to_compact_json(to_json(claims, results, all, ClaimSize::reduced, 0.05)));
 }
