@@ -175,7 +175,7 @@ void bench_steps(const BenchRequest& request) {
     }
   }
   std::vector<Table> tables{table};
-  if (request.lengths.size() > 1) {
+  if (!growth.empty() && growth.begin()->second.size() > 1) {
     for (const auto& [name, by_length] : growth)
       result["growth"].push_back(
           {{"size", name.first}, {"encoding", name.second}, {"exponent", exponent(by_length)}});

@@ -37,6 +37,7 @@ std::vector<BenchmarkSize> select_sizes(const BenchRequest& request) {
                                    did_you_mean(name, {"quick", "che", "cope", "tiny"})));
     }
   }
+  if (selected.empty()) throw InputError("--sizes is empty, expected quick, che, cope, tiny or all");
   if (request.batch > 0) {
     for (BenchmarkSize& size : selected) size.batch = request.batch;
   }

@@ -251,7 +251,9 @@ std::string board_text(const BoardRequest& request, const BoardReport& all, cons
   const BoardSelection selection(request, board);
   if (chosen == Format::html) {
     return make_board_page(all, request.options, words, [&](const std::string& task, const std::string& encoding) {
-      return selection.has_task(task) && selection.has_encoding(encoding);
+      const auto is_it = [&](const ExperimentId& id) { return id.task == task && id.encoding == encoding; };
+      return selection.has_task(task) && selection.has_encoding(encoding) &&
+             (!request.only_users || std::ranges::any_of(all.user_experiments, is_it));
     });
   }
   for (BoardTask& task : board.tasks) {
@@ -279,6 +281,9 @@ void board(const BoardRequest& request) {
   const Format chosen = output_format(request.output);  // refuses an invalid format before anything is read
   if (request.summary && request.by_task)
     throw InputError("--summary and --by-task exclude each other; give one of them");
+  if (request.by_task && !is_text(chosen))
+    throw InputError(
+        "--by-task needs --format console, markdown or latex; csv, json and html have every task without it");
   if (request.summary && !is_text(chosen))
     throw InputError("--summary needs --format console, markdown or latex; JSON has its numbers without it");
   const BoardTexts words{

@@ -59,7 +59,11 @@ std::vector<std::string> specs(std::vector<std::string> names) {
     }
     const std::string bare_name = Spec::parse(name).name;
     const bool encoding = encodings().contains(encoding_name(bare_name));
-    if (!encoding && !tasks().contains(task_name(bare_name))) refuse_unknown_name(bare_name);
+    if (!encoding && !tasks().contains(task_name(bare_name))) {
+      throw InputError(
+          fmt::format("no encoding or task is called '{}'{} ('posbench list encodings' and 'list tasks' show all)",
+                      bare_name, did_you_mean(bare_name, checkable_names())));
+    }
     add(encoding ? read_encoding(name).text() : read_task(name).task.text());
   }
   return specs;
@@ -235,7 +239,9 @@ void merge_models(const Json& more, Json& sum) {
     return;
   }
   for (const char* key : {"certificates", "refused"}) sum[key] = sum[key].get<int>() + more[key].get<int>();
-  if (!(more["worst_gradient_error"].get<double>() <= sum["worst_gradient_error"].get<double>())) {
+  const double error = more["worst_gradient_error"].get<double>();
+  const double worst = sum["worst_gradient_error"].get<double>();
+  if (!std::isnan(worst) && !(error <= worst)) {
     sum["worst_gradient_error"] = more["worst_gradient_error"];
     sum["where"] = more["where"];
   }

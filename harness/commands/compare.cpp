@@ -110,40 +110,6 @@ Report read_finished(const std::filesystem::path& path) {
   return report;
 }
 
-/// Returns the report with the experiments of one encoding. Throws InputError if it has none.
-Report with_encoding(const Report& report, const std::string& encoding) {
-  Report part = report;
-  std::erase_if(part.experiments, [&](const ExperimentResult& e) { return e.id.encoding != encoding; });
-  if (!part.experiments.empty()) return part;
-  std::vector<std::string> known;
-  for (const ExperimentResult& e : report.experiments) {
-    if (std::ranges::find(known, e.id.encoding) == known.end()) known.push_back(e.id.encoding);
-  }
-  throw InputError(fmt::format("--between: the report has no encoding '{}'{} (it has {})", encoding,
-                               did_you_mean(encoding, known), fmt::join(known, ", ")));
-}
-
-/// Compares two encodings of one report.
-Comparison compare_between(const CompareRequest& request) {
-  const std::vector<std::string> specs = split_specs(*request.between);
-  if (specs.size() != 2 || !request.candidates.empty()) {
-    throw InputError(
-        fmt::format("--between is '{}', expected two encodings of one report, as in 'compare runs/mine --between "
-                    "cope,rope'; --match compares encodings of two reports",
-                    *request.between));
-  }
-  if (specs[0] == specs[1])
-    throw InputError(fmt::format("--between is '{}', expected two different encodings", *request.between));
-  const Report report = read_finished(request.baseline);
-  const Report first = with_encoding(report, specs[0]), second = with_encoding(report, specs[1]);
-  const std::string name = request.baseline.string();
-  const NamedReport baseline{fmt::format("{} ({})", name, specs[0]), first},
-      candidate{fmt::format("{} ({})", name, specs[1]), second};
-  CompareOptions options = request.options;
-  options.match.emplace_back(specs[0], specs[1]);
-  return read_user_files([&] { return compare(baseline, {&candidate, 1}, options); });
-}
-
 /// Reads a report without the counts that no comparison by the metric uses. They are most of a long report.
 Report read_compared(const std::filesystem::path& path, Metric metric) {
   Report report = read_finished(path);
@@ -156,6 +122,47 @@ Report read_compared(const std::filesystem::path& path, Metric metric) {
     }
   }
   return report;
+}
+
+/// Returns the encoding that a text names. Throws InputError if the report has none or several.
+std::string find_encoding(const std::string& text, const std::set<std::string>& known) {
+  if (known.contains(text)) return text;
+  const std::set<std::string> found = select_names(text, "encoding", known);
+  if (found.size() != 1)
+    throw InputError(fmt::format("--between: '{}' can be {}; name one of them", text, fmt::join(found, " or ")));
+  return *found.begin();
+}
+
+/// Returns the report with the experiments of one encoding.
+Report with_encoding(Report report, const std::string& encoding) {
+  std::erase_if(report.experiments, [&](const ExperimentResult& e) { return e.id.encoding != encoding; });
+  return report;
+}
+
+/// Compares two encodings of one report.
+Comparison compare_between(const CompareRequest& request) {
+  const std::vector<std::string> texts = split_specs(*request.between);
+  if (texts.size() != 2 || !request.candidates.empty()) {
+    throw InputError(
+        fmt::format("--between is '{}', expected two encodings of one report, as in 'compare runs/mine --between "
+                    "cope,rope'; --match compares encodings of two reports",
+                    *request.between));
+  }
+  if (!request.match.empty())
+    throw InputError("--between and --match exclude each other; --match compares encodings of two reports");
+  const Report report = read_compared(request.baseline, request.options.metric);
+  std::set<std::string> known;
+  for (const ExperimentResult& experiment : report.experiments) known.insert(experiment.id.encoding);
+  const std::string one = find_encoding(texts[0], known), other = find_encoding(texts[1], known);
+  if (one == other)
+    throw InputError(fmt::format("--between is '{}', expected two different encodings", *request.between));
+  const Report first = with_encoding(report, one), second = with_encoding(report, other);
+  const std::string name = request.baseline.string();
+  const NamedReport baseline{fmt::format("{} ({})", name, one), first},
+      candidate{fmt::format("{} ({})", name, other), second};
+  CompareOptions options = request.options;
+  options.match.emplace_back(one, other);
+  return read_user_files([&] { return compare(baseline, {&candidate, 1}, options); });
 }
 
 Comparison compare_reports(const CompareRequest& request) {
@@ -179,8 +186,9 @@ Comparison compare_reports(const CompareRequest& request) {
 /// Sorts the rows of each verdict: the greatest losses or the smallest p-values first.
 void sort_rows(Comparison& comparison, const std::string& order) {
   if (order == "run") return;
+  const double sign = metric_info(comparison.options.metric).lower_is_better ? -1 : 1;
   const auto key = [&](const ComparisonRow& row) {
-    return order == "difference" ? row.difference : row.p_corrected.value_or(2);
+    return order == "difference" ? sign * row.difference : row.p_corrected.value_or(2);
   };
   std::ranges::stable_sort(comparison.rows, {}, key);
 }

@@ -181,6 +181,8 @@ SampleFormat format_of(const ExportRequest& request) {
 /// Writes the samples and their manifest. Throws InputError.
 void export_samples(const ExportRequest& request) {
   const SampleFormat format = format_of(request);
+  for (const std::optional<std::filesystem::path>& file : {request.output, request.manifest})
+    if (file) refuse_run_file(*file);
   if (format != SampleFormat::jsonl && !request.output) {
     throw InputError("npz and safetensors cannot be written to standard output; add -o FILE");
   }

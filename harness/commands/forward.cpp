@@ -195,6 +195,8 @@ void forward(const ForwardRequest& request) {
   if (!request.output && !request.model_output)
     throw InputError("no output file is given; add -o FILE for the logits, or --model-output FILE for the model");
   if (request.output) format_of(request);
+  for (const std::optional<std::filesystem::path>& file : {request.output, request.model_output})
+    if (file) refuse_run_file(*file);
   const auto [saved, config] =
       request.initial ? make_initial(request) : read_user_files([&] { return find_saved(request); });
   find_split(*saved.task, request.split);

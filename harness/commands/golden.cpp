@@ -27,6 +27,7 @@
 #include "harness/config/names.h"
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
+#include "harness/console/output.h"
 #include "harness/exchange/array_file.h"
 #include "harness/exchange/sample_set.h"
 #include "results/json/json.h"
@@ -222,7 +223,7 @@ bool compare(const GoldenCommand& command, const GoldenArray& theirs, const Gold
     const double a = theirs.values[n], b = reference.values[n];
     if (a == b) continue;  // also infinite
     const double difference = std::abs(a - b) / std::max(1.0, std::abs(b));
-    if (!(difference <= largest)) largest = difference;
+    if (!std::isnan(largest) && !(difference <= largest)) largest = difference;
     if (difference <= command.tolerance) continue;
     if (count++ == 0) first = n;
   }
@@ -307,7 +308,10 @@ void select_arrays(const std::string& list, Arrays& arrays) {
 
 /// Returns the exit code.
 int golden(GoldenCommand command) {
-  if (command.output) check_extension(*command.output);
+  if (command.output) {
+    check_extension(*command.output);
+    refuse_run_file(*command.output);
+  }
   complete(command);
   Arrays arrays = posbench_double::golden_vectors(command.request);
   if (command.arrays) select_arrays(*command.arrays, arrays);

@@ -30,6 +30,7 @@
 #include "model/block.h"
 #include "results/presentation/page.h"
 #include "results/presentation/table.h"
+#include "results/reports/report_json.h"
 
 namespace posbench {
 namespace {
@@ -48,7 +49,7 @@ struct InspectRequest {
 
 /// Returns "runs/mine: 10 of 18 experiments", or an empty text if the run has finished.
 std::string unfinished_run_text(const std::filesystem::path& run) {
-  if (std::filesystem::exists(run / kReportFile) || !std::filesystem::exists(run / kManifestFile)) return "";
+  if (!find_report(run).empty() || !std::filesystem::exists(run / kManifestFile)) return "";
   return fmt::format("{}: {}", run.string(), progress_text(read_run(run)));
 }
 
@@ -247,7 +248,8 @@ void add_inspect(CLI::App& app, Invocation&) {
   command->add_option("encoding", request->encoding, "encoding of the run, with the same options")->required();
   command->add_option("-s,--seed", request->seed, "seed of the experiment")->check(seed_range());
   command->add_option("--split", request->split, "split whose examples are shown");
-  command->add_option("--example", request->example, "index of the example in the test stream of the split");
+  command->add_option("--example", request->example, "index of the example in the test stream of the split")
+      ->check(seed_range());
   command->add_option("--length", request->length, "length of the example, in the task's unit")
       ->default_str("drawn by the task")
       ->check(in_range({1, 100000}));

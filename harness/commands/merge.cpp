@@ -171,14 +171,21 @@ int merge(const MergeRequest& request) {
     return measure_baselines(suite, count_hardware_threads());
   }();
   for (const auto& [path, record] : runs) check_lines(record, path, baselines);
-  RunDirectory directory(request.directory, request.force ? Existing::replace : Existing::refuse,
-                         std::move(manifest));
-  if (first.save_models) copy_models(runs, directory.path());
-  std::map<ExperimentId, FinishedExperiment> finished;
-  for (ShardRun& run : runs) finished.merge(run.record.finished);
-  directory.import_results(std::move(finished));
-  about["finished"] = timestamp();
-  return print_summary(directory.write_report(baselines, about), directory.path(), wants_color(request.color));
+  const bool is_new = !fs::exists(request.directory);
+  try {
+    RunDirectory directory(request.directory, request.force ? Existing::replace : Existing::refuse,
+                           std::move(manifest));
+    if (first.save_models) copy_models(runs, directory.path());
+    std::map<ExperimentId, FinishedExperiment> finished;
+    for (ShardRun& run : runs) finished.merge(run.record.finished);
+    directory.import_results(std::move(finished));
+    about["finished"] = timestamp();
+    return print_summary(directory.write_report(baselines, about), directory.path(), wants_color(request.color));
+  } catch (const FileError&) {
+    std::error_code ignored;
+    if (is_new) fs::remove_all(request.directory, ignored);  // it would look like an unfinished run
+    throw;
+  }
 }
 
 }  // namespace

@@ -43,6 +43,8 @@ std::vector<AspectTasks> choose_aspects(const std::string& list, const std::vect
       throw InputError(fmt::format("unknown aspect '{}'{} (aspects: {})", name, did_you_mean(name, names),
                                    fmt::join(names, ", ")));
     }
+    if (std::ranges::find(chosen, name, &AspectTasks::aspect) != chosen.end())
+      throw InputError(fmt::format("--aspects has '{}' twice; name it once", name));
     chosen.push_back(*found);
   }
   if (chosen.empty())

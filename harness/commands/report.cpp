@@ -140,9 +140,9 @@ void write_report(const ReportRequest& request, const std::vector<NamedReport>& 
                }));
 }
 
-/// Reports once. With --keep-going, skips unreadable reports, unless all are.
-void report(const ReportRequest& request) {
-  const Format chosen = output_format(request.output);  // refuses an invalid format before anything is read
+/// Throws InputError if the options do not fit together.
+void check_request(const ReportRequest& request) {
+  const Format chosen = output_format(request.output);
   if (request.by_split && !is_text(chosen)) {
     throw InputError(
         "--by-split needs --format console, markdown or latex; csv, json and html have every split without it");
@@ -152,6 +152,13 @@ void report(const ReportRequest& request) {
         "--sort needs --format console, markdown or latex; csv, json and html have the order of the run");
   if (request.metric != Metric::sequence && !is_text(chosen))
     throw InputError("--metric needs --format console, markdown or latex; csv, json and html have every metric");
+  if (request.watch && request.keep_going)
+    throw InputError("--watch and --keep-going exclude each other; --watch needs reports that can be read");
+}
+
+/// Reports once. With --keep-going, skips unreadable reports, unless all are.
+void report(const ReportRequest& request) {
+  check_request(request);
   std::vector<std::filesystem::path> paths;
   std::vector<Report> reports;
   for (const std::filesystem::path& path : request.runs) {
@@ -174,6 +181,7 @@ void report(const ReportRequest& request) {
 
 /// Writes the report again whenever an experiment finishes, until all runs are finished.
 void watch(const ReportRequest& request) {
+  check_request(request);
   std::vector<RunReader> readers;
   for (const std::filesystem::path& run : request.runs) {
     if (!std::filesystem::is_directory(run))

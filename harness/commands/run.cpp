@@ -19,12 +19,14 @@
 #include "harness/commands/commands.h"
 #include "harness/commands/run_config.h"
 #include "harness/config/names.h"
+#include "harness/config/sweep.h"
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/provenance.h"
+#include "harness/runs/run_directory.h"
 #include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
 #include "results/types/experiment_result.h"
@@ -90,14 +92,22 @@ void leave_out_incompatible(RunConfig& config, const Request& request) {
   if (!request.keep_going && !tasks.has_patterns() && !encodings.has_patterns()) return;
   std::vector<ModelConfig> models;
   leave_out_refused(tasks, request.keep_going, [&](const std::string& task) {
-    const ModelConfig model = setup_task(config, task).model_config;
-    for (const std::string& encoding : config.encodings) {
-      if (!request.keep_going && encodings.is_named(encoding)) make_model(Spec::parse(encoding), model);
+    RunConfig one = config;
+    one.tasks = {task};
+    for (const SweptSpec& swept : swept_tasks(one)) {
+      const ModelConfig model = setup_task(config, swept.spec).model_config;
+      for (const std::string& encoding : config.encodings) {
+        if (!request.keep_going && encodings.is_named(encoding)) make_model(Spec::parse(encoding), model);
+      }
+      models.push_back(model);
     }
-    models.push_back(model);
   });
   leave_out_refused(encodings, request.keep_going, [&](const std::string& encoding) {
-    for (const ModelConfig& model : models) make_model(Spec::parse(encoding), model);
+    RunConfig one = config;
+    one.encodings = {encoding};
+    for (const SweptSpec& swept : swept_encodings(one)) {
+      for (const ModelConfig& model : models) make_model(Spec::parse(swept.spec), model);
+    }
   });
 }
 
@@ -119,6 +129,14 @@ bool continues_stored_run(const Request& request) {
         fmt::format("--resume: {} has no run to continue; correct -o, or give the options of a new run",
                     request.directory->string()));
   return true;
+}
+
+/// Throws InputError if the run to continue has trained without saving losses.
+void check_trace(const Request& request) {
+  if (!request.resume || !request.trace_loss || !request.directory) return;
+  if (std::filesystem::exists(*request.directory / kLossFolder) || !has_begun(*request.directory)) return;
+  throw InputError(fmt::format("--resume: {} was started without --trace-loss; leave it out, or start a new run",
+                               request.directory->string()));
 }
 
 /// Returns the configuration of the run directory, and takes over its shard and which files it writes.
@@ -153,6 +171,7 @@ int run(Request& request) {
   request.existing = request.resume ? Existing::resume : request.force ? Existing::replace : Existing::refuse;
   request.verbosity = is_quiet() ? Verbosity::quiet : request.verbose ? Verbosity::verbose : Verbosity::normal;
   RunConfig config = continues_stored_run(request) ? read_stored_run(request) : make_config(request.config);
+  check_trace(request);
   explain_aliases(request.config);
   leave_out_incompatible(config, request);
   if (request.show_config) {

@@ -267,7 +267,7 @@ ReusedResults read_results_of_others(const Suite& suite, const RunRequest& reque
   return reused;
 }
 
-/// Removes the results of experiments of which the run has a result, so that an extension has the same training as the
+/// Leaves out reused results of experiments that the run has begun, so that an extension has the same training as the
 /// model that it extends.
 void leave_out_begun(const Suite& suite, const RunDirectory& directory, ReusedResults& reused) {
   for (const Experiment& e : suite.experiments) {

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
@@ -93,8 +94,8 @@ Scored read_scored(const std::filesystem::path& path, const ScoreRequest& reques
   if (!std::filesystem::exists(path))
     throw InputError(fmt::format("there is no file '{}'; name a file of answers", path.string()));
   if (!std::filesystem::exists(manifest)) {
-    throw InputError(fmt::format("there is no file '{}'; copy the manifest of the samples to it that '{}' answers",
-                                 manifest.string(), path.string()));
+    throw InputError(fmt::format("'{}' has no manifest; copy the manifest of its samples to '{}'", path.string(),
+                                 manifest.string()));
   }
   const std::string name = manifest.string();
   const Json json = read_json(manifest);
@@ -143,10 +144,12 @@ ExperimentResult join(const std::vector<const Scored*>& files) {
   ExperimentResult joined = files.front()->experiment;
   const std::string who =
       fmt::format("'{}' on '{}' with seed {}", joined.id.encoding, joined.id.task, joined.id.seed);
-  if (joined.status != Status::ok) {
+  const auto failed =
+      std::ranges::find_if(files, [](const Scored* file) { return file->experiment.status != Status::ok; });
+  if (failed != files.end()) {
     if (files.size() > 1)
-      throw InputError(fmt::format("{}: {} did not finish training, but '{}' has answers of it; score one of them",
-                                   files[0]->file, who, files[1]->file));
+      throw InputError(fmt::format("{}: {} did not finish training, so this is its only file; remove it or '{}'",
+                                   (*failed)->file, who, files[failed == files.begin() ? 1 : 0]->file));
     return joined;
   }
   joined.splits.clear();
@@ -207,7 +210,9 @@ Report make_report(const std::vector<Scored>& files) {
   report.config = config;
   if (!configured) {  // the training is unknown
     for (const char* key : {"profile", "model", "training", "extend", "overrides"}) report.config.erase(key);
-    report.config["evaluation"]["sequences"] = first.set.count;
+    const auto is_answered = [](const Scored& file) { return !file.experiment.splits.empty(); };
+    const auto answered = std::ranges::find_if(files, is_answered);
+    report.config["evaluation"]["sequences"] = (answered == files.end() ? first : *answered).set.count;
   }
   report.config["tasks"] = tasks;
   report.config["encodings"] = encodings;
@@ -219,6 +224,9 @@ Report make_report(const std::vector<Scored>& files) {
 /// Writes the report. Returns 1 if the training of a model diverged or failed, otherwise 0. Throws InputError,
 /// before anything is written, if answers are missing, duplicate, invalid or of different settings.
 int score(const ScoreRequest& request) {
+  refuse_run_file(request.output);
+  if (request.name && (request.name->empty() || to_printable(*request.name) != *request.name))
+    throw InputError(fmt::format("--name is '{}', expected printable text that is not empty", *request.name));
   Json about = provenance(request.command);
   about[kTrainedElsewhere] = true;
   Report report = read_user_files([&] {

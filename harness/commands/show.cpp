@@ -29,11 +29,13 @@
 #include "harness/console/terminal.h"
 #include "harness/runs/claims.h"
 #include "harness/training/baselines.h"
+#include "harness/training/make_model.h"
 #include "harness/training/samples.h"
 #include "harness/training/task_setup.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/claims_text.h"
 #include "results/statistics/claims.h"
+#include "results/statistics/comparison.h"
 #include "results/statistics/statistics.h"
 #include "results/types/metric.h"
 #include "tasks/registry.h"
@@ -100,6 +102,23 @@ std::string layers_text(const Spec& spec, int layers) {
     text += two_columns(fmt::format("  {:<7} ", range), specs[first].text(), list_width());
   }
   return text;
+}
+
+/// Throws InputError if a causal and a bidirectional model with this encoding are both refused.
+void check_layers(const Spec& spec, int layers) {
+  const auto refusal = [&](Attention attention) -> std::optional<std::string> {
+    ExperimentOptions options;
+    options.model.layers = layers;
+    options.model.attention = attention;
+    try {
+      make_model(spec, make_task_setup(options, "flip_flop").model_config);
+      return std::nullopt;
+    } catch (const InputError& error) {
+      return error.what();
+    }
+  };
+  const std::optional<std::string> causal = refusal(Attention::causal);
+  if (causal && refusal(Attention::bidirectional)) throw InputError(*causal);
 }
 
 std::string show_preset(const Preset& preset) {
@@ -239,13 +258,9 @@ std::string claim_text(const ClaimFile& file) {
             fmt::format("; a seed of {} has learned the task at {} or more", cell->encoding, *cell->learned_from);
     }
     text += field("rule", line);
-    if (!reduced.rules.empty()) {
-      const RuleResult& result = reduced.rules.at(n);
-      if (order) text += means_line(*order, claim.metric, stored_claims(ClaimSize::reduced).evidence);
-      text += found_line("found", rule, result);
-      seeds = std::max(seeds, result.seeds_needed.value_or(0));
-    }
-    if (!full.rules.empty()) text += found_line("found, full", rule, full.rules.at(n));
+    if (order) text += means_line(*order, claim.metric, stored_claims(ClaimSize::reduced).evidence);
+    text += found_line("found", rule, reduced.rules.at(n)) + found_line("found, full", rule, full.rules.at(n));
+    seeds = std::max(seeds, reduced.rules.at(n).seeds_needed.value_or(0));
   }
   for (const Published& number : claim.published)
     text += field("published", fmt::format("{}: {} {}", number.encoding, number.value, number.what));
@@ -278,16 +293,22 @@ std::string show_model(const std::string& name) {
   return text;
 }
 
-/// Returns the meaning of a verdict, given "weaker" or "not_run", and the command that lists its claims. Empty if there is no
+/// Returns the meaning of a verdict on a claim or of a comparison, given "weaker" or "not_run". Empty if there is no
 /// such verdict.
 std::string show_verdict(const std::string& text) {
+  std::string shown, called = lower_case(text);
+  std::ranges::replace(called, '_', ' ');
   for (const ClaimVerdict verdict : kClaimVerdicts) {
-    const std::string name = to_string(verdict), word = word_of(verdict);
-    if (lower_case(text) != name && lower_case(text) != word) continue;
-    return fmt::format("{} (verdict on a claim)\n\n", name) + field("meaning", meaning(verdict)) +
-           field("claims", fmt::format("posbench reproduce --list --verdict {}", word));
+    if (called != to_string(verdict)) continue;
+    shown = fmt::format("{} (verdict on a claim)\n\n", called) + field("meaning", meaning(verdict)) +
+            field("claims", fmt::format("posbench reproduce --list --verdict {}", word_of(verdict)));
   }
-  return "";
+  for (const Verdict verdict : kVerdicts) {
+    if (called != to_string(verdict)) continue;
+    shown += fmt::format("{}{} (verdict of compare)\n\n", shown.empty() ? "" : "\n", called) +
+             field("meaning", meaning(verdict)) + field("example", "posbench compare before after");
+  }
+  return shown;
 }
 
 struct ShowRequest {
@@ -300,7 +321,9 @@ std::string show_encoding(const ShowRequest& request) {
   const Spec spec = read_encoding(request.name);
   const Preset* preset = find_preset(spec.name);
   const std::string about = preset != nullptr ? show_preset(*preset) : show_encoding(encodings().find(spec.name));
-  const std::string layers = layers_text(spec, request.layers.value_or(kLayers));
+  const int count = request.layers.value_or(kLayers);
+  const std::string layers = layers_text(spec, count);
+  if (!layers.empty()) check_layers(spec, count);
   if (layers.empty() && request.layers) {
     throw InputError(fmt::format(
         "--layers: all layers have '{}'; expected a preset or the encoding layers, such as layers:of=(rope,none)",

@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "base/parallel_for.h"
+#include "base/printable.h"
 #include "base/random.h"
 #include "base/thread_pool.h"
 #include "harness/commands/commands.h"
@@ -29,6 +30,7 @@
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
 #include "harness/runs/provenance.h"
+#include "harness/runs/reuse.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/suite.h"
 #include "harness/training/baselines.h"
@@ -288,6 +290,7 @@ std::map<std::string, int> count_reused(const Report& report) {
 int verify(const VerifyRequest& request) {
   const Report report = read_run_report(request.report);
   const std::string file = request.report.string();
+  check_origin(to_printable(file), report);
   const std::string build = version_difference(report.context, provenance(request.command));
   if (!build.empty())
     write_note(

@@ -27,6 +27,11 @@ std::string option_name(const std::string& name) {
   return is_of_encoding(name) ? name.substr(kEncoding.size()) : name;
 }
 
+/// Returns a value as the options of a spec have it: without the parentheses around it.
+std::string option_value(const std::string& value) {
+  return value.starts_with('(') ? Spec::parse("any:option=" + value).options.front().second : value;
+}
+
 void erase(Spec& spec, const std::string& option) {
   std::erase_if(spec.options, [&](const auto& each) { return each.first == option; });
 }
@@ -53,7 +58,7 @@ std::vector<SweptSpec> expand(const std::vector<std::string>& specs, const Sweep
     Settings point;
     for_each_point(sweep, point, [&] {
       Spec spec = base;
-      for (const auto& [name, value] : point) spec.options.emplace_back(option_name(name), value);
+      for (const auto& [name, value] : point) spec.options.emplace_back(option_name(name), option_value(value));
       expanded.push_back({canonical(spec), canonical(base), point});
       if (!known.insert(expanded.back().spec).second)
         throw InputError(fmt::format("the sweep has '{}' twice; give each value once", expanded.back().spec));

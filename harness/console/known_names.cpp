@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "harness/config/embedded_data.h"
 #include "harness/training/samples.h"
 #include "results/statistics/claims.h"
+#include "results/statistics/comparison.h"
 #include "results/types/metric.h"
 #include "tasks/registry.h"
 
@@ -35,6 +37,11 @@ std::vector<std::string> explained_names() {
   for (const MetricInfo& metric : metrics()) names.push_back(metric.name);
   for (const auto& [name, json] : claim_texts()) names.push_back(name);
   for (const ClaimVerdict verdict : kClaimVerdicts) names.push_back(word_of(verdict));
+  for (const Verdict verdict : kVerdicts) {
+    std::string name = to_string(verdict);
+    std::ranges::replace(name, ' ', '_');  // a shell completes words without spaces
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
   return names;
 }
 

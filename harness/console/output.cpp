@@ -23,18 +23,16 @@
 
 namespace posbench {
 
-namespace {
-
-/// Throws InputError if writing this file would damage a run.
 void refuse_run_file(const std::filesystem::path& file) {
-  const std::string name = file.filename().string();
+  const std::filesystem::path folder = file.parent_path();
+  const std::string name = file.filename().string(), folder_name = folder.filename().string();
   const bool is_of_run = name == kManifestFile || name == kReportFile || name == kLinesFile;
-  if (is_of_run && std::filesystem::exists(file.parent_path() / kManifestFile)) {
+  const bool is_in_folder = folder_name == "models" || folder_name == "losses" || folder_name == "checkpoints";
+  if ((is_of_run && std::filesystem::exists(folder / kManifestFile)) ||
+      (is_in_folder && std::filesystem::exists(folder.parent_path() / kManifestFile))) {
     throw InputError(fmt::format("{} belongs to a run, which would be damaged; choose another -o", file.string()));
   }
 }
-
-}  // namespace
 
 void add_configuration(CLI::App& command, ConfigRequest& config) {
   command

@@ -29,14 +29,28 @@ Names matches(const std::string& item, const Names& names) {
   return found;
 }
 
-/// Returns the names that a list selects. A leading - excludes names.
-Names select_names(const std::optional<std::string>& list, const std::string& kind, const Names& names) {
-  if (!list) return names;
+Names selected_or_all(const std::optional<std::string>& list, const std::string& kind, const Names& names) {
+  return list ? select_names(*list, kind, names) : names;
+}
+
+[[noreturn]] void refuse_empty() {
+  throw InputError("no result has the selected tasks, encodings and splits together; change -t, -e or --split");
+}
+
+}  // namespace
+
+std::set<std::string> select_names(const std::string& list, const std::string& kind,
+                                   const std::set<std::string>& names) {
+  const std::vector<std::string> items = split_specs(list);
+  if (items.empty()) throw InputError(fmt::format("the list of {}s is empty, expected names or globs", kind));
   Names selected;
-  for (std::string item : split_specs(*list)) {
+  if (items.front().starts_with('-')) selected = names;
+  for (std::string item : items) {
     const bool excludes = item.starts_with('-');
     if (excludes) item.erase(0, 1);
-    const Names found = matches(item, names);
+    Names found = matches(item, names);
+    if (found.empty() && kind == "encoding") found = matches(encoding_name(item), names);
+    if (found.empty() && kind == "task") found = matches(task_name(item), names);
     if (found.empty()) {
       const std::vector<std::string> known(names.begin(), names.end());
       throw InputError(fmt::format("the reports have no {} '{}'{} ({}s: {})", kind, item,
@@ -49,12 +63,6 @@ Names select_names(const std::optional<std::string>& list, const std::string& ki
   }
   return selected;
 }
-
-[[noreturn]] void refuse_empty() {
-  throw InputError("no result has the selected tasks, encodings and splits together; change -t, -e or --split");
-}
-
-}  // namespace
 
 void add_selection(CLI::App& command, Selection& selection) {
   add_list_option(
@@ -80,9 +88,9 @@ void select(const Selection& selection, std::vector<Report>& reports) {
       for (const SplitBaseline& split : task.splits) splits.insert(split.name);
     }
   }
-  tasks = select_names(selection.tasks, "task", tasks);
-  encodings = select_names(selection.encodings, "encoding", encodings);
-  splits = select_names(selection.splits, "split", splits);
+  tasks = selected_or_all(selection.tasks, "task", tasks);
+  encodings = selected_or_all(selection.encodings, "encoding", encodings);
+  splits = selected_or_all(selection.splits, "split", splits);
   splits.insert(kInDistribution);
   const auto is_other_split = [&](const auto& split) { return !splits.contains(split.name); };
   size_t left = 0;
@@ -109,9 +117,9 @@ void select(const Selection& selection, Comparison& comparison) {
     tasks.insert(alone.task);
     encodings.insert(alone.encoding);
   }
-  tasks = select_names(selection.tasks, "task", tasks);
-  encodings = select_names(selection.encodings, "encoding", encodings);
-  splits = select_names(selection.splits, "split", splits);
+  tasks = selected_or_all(selection.tasks, "task", tasks);
+  encodings = selected_or_all(selection.encodings, "encoding", encodings);
+  splits = selected_or_all(selection.splits, "split", splits);
   std::erase_if(comparison.rows, [&](const ComparisonRow& row) {
     const bool has_encoding = encodings.contains(row.encoding) || encodings.contains(row.candidate_encoding);
     return !tasks.contains(row.task) || !has_encoding || !splits.contains(row.split);

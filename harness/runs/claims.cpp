@@ -155,11 +155,16 @@ const JudgedClaims& stored_claims(ClaimSize size) {
 
 ClaimResult stored_result(const ClaimFile& file, ClaimSize size) {
   const ClaimSetting& setting = file.settings.at(size);
-  if (!setting.comparable)
-    return {.verdict = ClaimVerdict::not_comparable, .reason = setting.differs, .rules = {}};
   const std::map<std::string, ClaimResult>& results = stored_claims(size).results;
   const auto found = results.find(file.claim.name);
-  return found == results.end() ? ClaimResult{} : found->second;
+  ClaimResult result;
+  if (!setting.comparable) {
+    result = {.verdict = ClaimVerdict::not_comparable, .reason = setting.differs, .rules = {}};
+  } else if (found != results.end()) {
+    result = found->second;
+  }
+  result.rules.resize(file.claim.rules.size());
+  return result;
 }
 
 ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size, int least_seeds) {

@@ -15,7 +15,7 @@ const std::vector<ClaimFile>& claim_files();
 /// Returns the results and the evidence of the runs that come with posbench.
 const JudgedClaims& stored_claims(ClaimSize);
 /// Returns the stored result of a claim. Its verdict is "not comparable" if no run can judge the claim at this size, and
-/// "not run" if a run is missing; then it has no rules.
+/// "not run" if a run is missing. Each rule of the claim has a result.
 ClaimResult stored_result(const ClaimFile&, ClaimSize);
 
 /// One encoding on one task, with all seeds that any claim needs. Claims of equal settings share it.

@@ -44,6 +44,11 @@ std::vector<std::string> names_by_style() {
   return names;
 }
 
+/// Returns the path at which a page of `posbench inspect` about an experiment is looked for.
+fs::path inspection_path(const fs::path& run, const ExperimentId& id) {
+  return run / "inspect" / (file_stem(id) + ".html");
+}
+
 }  // namespace
 
 int style_of(const std::string& encoding) {
@@ -55,10 +60,6 @@ int style_of(const std::string& encoding) {
 std::string family_of(const std::string& encoding) {
   const std::string name = registered_name(encoding);
   return encodings().contains(name) ? to_string(encodings().find(name).info.family) : "other";
-}
-
-fs::path inspection_path(const fs::path& run, const ExperimentId& id) {
-  return run / "inspect" / (file_stem(id) + ".html");
 }
 
 PageOptions page_options(std::span<const NamedReport> runs, const fs::path& page) {

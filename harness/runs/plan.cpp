@@ -83,6 +83,7 @@ int validations(int steps, const TrainingOptions& training) {
 /// the tests. Splits with long sequences and grids are not measured: their time follows from their multiply-adds.
 double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int rates, int steps) {
   const TrainingOptions& training = e.task->options.training;
+  const EvaluationOptions& evaluation = e.task->options.evaluation;
   const Model model = make_model(encoding, e.task->model_config);
   TrainingState state(model, training, 0);
   double seconds = steps == 0 ? 0 : static_cast<double>(rates) * steps * step_seconds(e, purpose, model, state);
@@ -91,22 +92,28 @@ double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int 
   double seconds_of_product = 0;  // of a multiply-add
   double products_of_grids = 0;
   for (size_t split = 0; split < e.task->splits.size(); ++split) {
-    const SampleStream samples{*e.task->tasks[split], "estimate", 0}, median = at_median_length(samples);
+    SampleStream samples{*e.task->tasks[split], "estimate", 0};
+    samples.loops = evaluation.loops;
+    const SampleStream median = at_median_length(samples);
     const Example example = median(0).example;
-    const double products = model.transformer->multiply_adds(static_cast<Index>(example.tokens.size()),
-                                                             static_cast<Index>(example.scored.size()));
+    const auto length = static_cast<Index>(example.tokens.size()),
+               targets = static_cast<Index>(example.scored.size());
+    const double products = model.transformer->multiply_adds(length, targets, evaluation.loops);
     if (split == 0) {
-      products_of_grids = grid_products(*e.task, *model.transformer, static_cast<double>(example.tokens.size()),
-                                        static_cast<double>(example.scored.size()));
+      products_of_grids =
+          grid_products(*e.task, *model.transformer, static_cast<double>(length), static_cast<double>(targets));
     }
     double of_sequence = products * seconds_of_product;
     if (of_sequence < kLongEvaluation) {
       of_sequence = sequence_seconds(model, state, samples, median);
       seconds_of_product = of_sequence / products;
     }
-    const double sequences =
-        e.task->options.evaluation.sequences + (split == 0 || training.validate_splits ? validated : 0);
-    seconds += sequences * of_sequence;
+    seconds += evaluation.sequences * of_sequence;
+    const bool is_validated =
+        split == 0 || (training.validate_splits && kind(e.task->splits[split]) == SplitKind::out_of_distribution);
+    // Validation has the loops of the model.
+    if (is_validated)
+      seconds += validated * of_sequence * model.transformer->multiply_adds(length, targets) / products;
   }
   return seconds + products_of_grids * seconds_of_product;
 }

@@ -33,19 +33,6 @@ struct OtherRun {
   std::map<ExperimentId, const ExperimentResult*> results = {};  // of the report
 };
 
-/// Throws InputError if the models were trained by another program, or with a plug-in that is not loaded.
-void check_origin(const std::string& name, const Report& report) {
-  const auto is_described = [](const ExperimentResult& result) { return !result.description.empty(); };
-  if (report.context.contains(kTrainedElsewhere) || !report.config.contains("model") ||
-      !report.config.contains("training") || std::ranges::any_of(report.experiments, is_described)) {
-    throw InputError(fmt::format("{} is not the report of a run: its models were trained elsewhere", name));
-  }
-  if (const std::string file = missing_plugin(report.context); !file.empty()) {
-    throw InputError(fmt::format("{} was trained with the plug-in {}; load the same file with --plugin PATH", name,
-                                 to_printable(file)));
-  }
-}
-
 OtherRun read_other_run(const fs::path& path) {
   const std::string name = to_printable(path.string());
   Report report = RunReader(path).read();
@@ -109,6 +96,18 @@ std::vector<FinishedExperiment> take(const Experiment& e, const OtherRun& run,
 }
 
 }  // namespace
+
+void check_origin(const std::string& name, const Report& report) {
+  const auto is_described = [](const ExperimentResult& result) { return !result.description.empty(); };
+  if (report.context.contains(kTrainedElsewhere) || !report.config.contains("model") ||
+      !report.config.contains("training") || std::ranges::any_of(report.experiments, is_described)) {
+    throw InputError(fmt::format("{} is not the report of a run: its models were trained elsewhere", name));
+  }
+  if (const std::string file = missing_plugin(report.context); !file.empty()) {
+    throw InputError(fmt::format("{} was trained with the plug-in {}; load the same file with --plugin PATH", name,
+                                 to_printable(file)));
+  }
+}
 
 ReusedResults read_reusable(const Suite& suite, const std::vector<fs::path>& runs) {
   ReusedResults reused;

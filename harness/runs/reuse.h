@@ -23,6 +23,9 @@ struct ReusedResults {
 /// not of a run, or if a run used a plug-in that is not loaded.
 ReusedResults read_reusable(const Suite&, const std::vector<std::filesystem::path>& runs);
 
+/// Throws InputError if the models of a report were trained by another program, or with a plug-in that is not loaded.
+void check_origin(const std::string& name, const Report&);
+
 /// Removes the experiments that are reused.
 void leave_out_reused(Suite&, const ReusedResults&);
 

@@ -106,6 +106,13 @@ void check_replaceable(const fs::path& path) {
 
 }  // namespace
 
+bool has_begun(const std::filesystem::path& run) {
+  std::error_code ignored;
+  const auto lines = std::filesystem::file_size(run / kLinesFile, ignored);
+  if (!ignored && lines > 0) return true;
+  return std::filesystem::exists(run / kCheckpoints) && !std::filesystem::is_empty(run / kCheckpoints, ignored);
+}
+
 std::string difference(const Json& before, const Json& now) {
   const std::optional<JsonDifference> found = first_difference(before, now);
   if (!found) return "";

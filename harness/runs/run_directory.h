@@ -36,6 +36,9 @@ enum class Existing { refuse, resume, replace };
 /// folder of a run that was killed before it wrote its manifest.
 bool is_taken(const std::filesystem::path&);
 
+/// Returns true if the run in a directory has finished an experiment or saved a checkpoint.
+bool has_begun(const std::filesystem::path& run);
+
 /// Returns the first setting in which two configurations differ, as in "training.steps was 3 and is now 4"; "" if
 /// they are equal.
 std::string difference(const Json& before, const Json& now);

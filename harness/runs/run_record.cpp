@@ -46,7 +46,7 @@ void check_checksum(const AnyField& line, std::string_view text) {
       expected));
 }
 
-/// Reads a line, of which `experiment` returns the experiment.
+/// Reads a line. `experiment` returns its experiment.
 template <class AnyField, class Read>
 FinishedExperiment read_line(const AnyField& line, std::string_view text, Read experiment) {
   check_checksum(line, text);

@@ -209,7 +209,7 @@ std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs, const 
   // Tasks that differ only in settings have the same samples, unless they differ in the layout of answers or in
   // the training samples that they draw. A begin token changes no baseline.
   std::map<std::tuple<std::string, Layout, int, int>, size_t> firsts;
-  std::vector<size_t> measured, of(suite.tasks.size());
+  std::vector<size_t> measured, baseline_of_task(suite.tasks.size());
   for (size_t i = 0; i < suite.tasks.size(); ++i) {
     const TaskSetup& task = *suite.tasks[i];
     const TrainingOptions& training = task.options.training;
@@ -219,14 +219,14 @@ std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs, const 
                          num_training_samples(training), batch};
     const auto [first, is_new] = firsts.emplace(key, measured.size());
     if (is_new) measured.push_back(i);
-    of[i] = first->second;
+    baseline_of_task[i] = first->second;
   }
   std::vector<TaskBaseline> baselines(measured.size()), all;
   parallel_for(measured.size(), jobs, [&](size_t i) {
     baselines[i] = measure_baselines(*suite.tasks[measured[i]], kBaselineSamples, stop);
   });
   for (size_t i = 0; i < suite.tasks.size(); ++i) {
-    all.push_back(baselines[of[i]]);
+    all.push_back(baselines[baseline_of_task[i]]);
     all.back().task = suite.tasks[i]->spec;
   }
   return all;

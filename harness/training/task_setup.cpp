@@ -121,6 +121,13 @@ void check_layout(const TaskInfo& info, const ExperimentOptions& options) {
   }
 }
 
+void check_optimizer(const TrainingOptions& training) {
+  if (training.optimizer != OptimizerKind::adamw || training.momentum == TrainingOptions{}.momentum) return;
+  throw InputError(fmt::format(
+      "training.momentum is {:g}, and training.optimizer=adamw has none; set training.optimizer=sgd or leave it out",
+      training.momentum));
+}
+
 void check_lengths(const TrainingOptions& training) {
   if (training.lengths == BatchLengths::each || training.samples % training.batch == 0) return;
   throw InputError(fmt::format(
@@ -212,6 +219,7 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const std::string& t
   const ExperimentOptions& options = setup.options;
   check_layout(*setup.info, options);
   check_lengths(options.training);
+  check_optimizer(options.training);
   check_extend(options.extend);
   setup.model_config = options.model.config();
   for (const TaskInfo::Split& split : chosen_splits(setup)) add_split(spec, split, setup);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/printable.h"
 #include "results/presentation/page_template.h"
 #include "results/presentation/site_template.h"
 
@@ -148,7 +149,7 @@ Plot make_verdict_plot(std::string title, const Table& table) {
 std::string escape_html(std::string_view text) {
   std::string safe;
   safe.reserve(text.size());
-  for (const char c : text) {
+  for (const char c : to_valid_utf8(text)) {
     if (c == '&') {
       safe += "&amp;";
     } else if (c == '<') {

@@ -248,7 +248,8 @@ std::string to_markdown(const Table& table) {
 std::string to_csv(const Table& table) {
   const auto line = [](const auto& items, auto text) {
     std::string line;
-    for (const auto& item : items) line += (&item == &items.front() ? "" : ",") + csv_field(text(item));
+    for (const auto& item : items)
+      line += (&item == &items.front() ? "" : ",") + csv_field(to_valid_utf8(text(item)));
     return line + "\r\n";
   };
   std::string text = line(table.columns, [](const Column& column) { return column.header; });

@@ -187,52 +187,52 @@ void explain_order(Judged& judged, double alpha, size_t tests, size_t tests_weak
   }
 }
 
-/// Corrects the p-values of all order rules of `family` by Holm's method: those of `reproduced` and `contradicted`
+/// Corrects the p-values of all order rules by Holm's method: those of `reproduced` and `contradicted`
 /// together, those of `weaker` by themselves. A rule that was not tested counts with p-values of 1, so training another
 /// claim never undoes a verdict.
-void judge_orders(std::vector<Judged*>& family, double alpha) {
+void judge_orders(std::vector<Judged*>& orders, double alpha) {
   std::vector<double> p, p_weaker;
-  for (const Judged* judged : family) {
+  for (const Judged* judged : orders) {
     p.push_back(judged->result.p_above_least.value_or(1));
     p.push_back(judged->result.p_below_zero.value_or(1));
     p_weaker.push_back(judged->result.p_below_least.value_or(1));
   }
   const std::vector<double> corrected = holm_correction(p), corrected_weaker = holm_correction(p_weaker);
-  for (size_t i = 0; i < family.size(); ++i) {
-    RuleResult& result = family[i]->result;
+  for (size_t i = 0; i < orders.size(); ++i) {
+    RuleResult& result = orders[i]->result;
     if (!result.p_above_least) continue;
     result.p_above_least = corrected[2 * i];
     result.p_below_zero = corrected[2 * i + 1];
     result.p_below_least = corrected_weaker[i];
-    if (*result.p_below_least <= alpha && why_not_weaker(*family[i]).empty())
+    if (*result.p_below_least <= alpha && why_not_weaker(*orders[i]).empty())
       result.verdict = ClaimVerdict::weaker;
     if (*result.p_above_least <= alpha) result.verdict = ClaimVerdict::reproduced;
-    refuse_failed(std::get<OrderRule>(*family[i]->rule).low, *family[i]->low, result);
+    refuse_failed(std::get<OrderRule>(*orders[i]->rule).low, *orders[i]->low, result);
     if (*result.p_below_zero <= alpha) result.verdict = ClaimVerdict::contradicted;
     if (result.reason.empty() &&
         (result.verdict == ClaimVerdict::weaker || result.verdict == ClaimVerdict::inconclusive))
-      explain_order(*family[i], alpha, p.size(), p_weaker.size());
+      explain_order(*orders[i], alpha, p.size(), p_weaker.size());
   }
 }
 
 ClaimResult combine(const Claim& claim, std::span<const Judged> rules) {
   ClaimResult result;
   for (const Judged& judged : rules) result.rules.push_back(judged.result);
-  const auto any = [&](ClaimVerdict verdict) {
+  const auto find_rule = [&](ClaimVerdict verdict) {
     return std::find_if(result.rules.begin(), result.rules.end(),
                         [&](const RuleResult& rule) { return rule.verdict == verdict; });
   };
   if (!claim.comparable) {
     result.verdict = ClaimVerdict::not_comparable;
     result.reason = claim.differs;
-  } else if (any(ClaimVerdict::contradicted) != result.rules.end()) {
+  } else if (find_rule(ClaimVerdict::contradicted) != result.rules.end()) {
     result.verdict = ClaimVerdict::contradicted;
-  } else if (any(ClaimVerdict::not_run) != result.rules.end()) {
+  } else if (find_rule(ClaimVerdict::not_run) != result.rules.end()) {
     result.verdict = ClaimVerdict::not_run;
-  } else if (const auto weaker = any(ClaimVerdict::weaker); weaker != result.rules.end()) {
+  } else if (const auto weaker = find_rule(ClaimVerdict::weaker); weaker != result.rules.end()) {
     result.verdict = ClaimVerdict::weaker;
     result.reason = weaker->reason;
-  } else if (const auto open = any(ClaimVerdict::inconclusive); open != result.rules.end()) {
+  } else if (const auto open = find_rule(ClaimVerdict::inconclusive); open != result.rules.end()) {
     result.verdict = ClaimVerdict::inconclusive;
     result.reason = open->reason;
   } else {
@@ -331,13 +331,13 @@ std::vector<ClaimResult> judge_claims(std::span<const Claim> claims, const AllEv
       }
     }
   }
-  std::vector<Judged*> family;
+  std::vector<Judged*> orders;
   for (size_t i = 0; i < claims.size(); ++i) {
     for (Judged& one : judged[i]) {
-      if (std::holds_alternative<OrderRule>(*one.rule) && claims[i].comparable) family.push_back(&one);
+      if (std::holds_alternative<OrderRule>(*one.rule) && claims[i].comparable) orders.push_back(&one);
     }
   }
-  judge_orders(family, alpha);
+  judge_orders(orders, alpha);
   std::vector<ClaimResult> results;
   for (size_t i = 0; i < claims.size(); ++i) results.push_back(combine(claims[i], judged[i]));
   return results;

@@ -69,8 +69,9 @@ std::optional<std::string> other_budget(const NamedReport& baseline, const Named
     if (!found)
       found = member_difference(member(a, "overrides"), member(b, "overrides"), task, "config.overrides");
   }
-  if (!found) {
-    found = member_difference(member(a, "evaluation"), member(b, "evaluation"), "layout", "config.evaluation");
+  for (const char* key : {"layout", "loops"}) {
+    if (!found)
+      found = member_difference(member(a, "evaluation"), member(b, "evaluation"), key, "config.evaluation");
   }
   const Json &extend_a = member(a, "extend"), &extend_b = member(b, "extend");
   if (!found && extend_a.contains("steps") && extend_b.contains("steps"))
@@ -111,6 +112,19 @@ void check_user_splits(const NamedReport& baseline, const NamedReport& candidate
       const auto found = text(member_difference(ours, theirs, split, "config.splits." + key), baseline, candidate);
       if (found) refuse(baseline, candidate, *found);
     }
+  }
+}
+
+/// Checks the split `shift`, whose range of positions is a setting.
+void check_shift(const NamedReport& baseline, const NamedReport& candidate) {
+  for (const TaskBaseline& task : baseline.report.tasks) {
+    const TaskBaseline* other = find_task(candidate.report, task.task);
+    if (!other || !has_split(task, "shift") || !has_split(*other, "shift")) continue;
+    const auto found =
+        text(member_difference(member(baseline.report.config, "evaluation"),
+                               member(candidate.report.config, "evaluation"), "shift", "config.evaluation"),
+             baseline, candidate);
+    if (found) refuse(baseline, candidate, *found);
   }
 }
 
@@ -170,6 +184,7 @@ std::vector<std::string> check_comparable(const NamedReport& baseline, const Nam
                                           bool allow_different_budget) {
   check_versions(baseline, candidate);
   check_user_splits(baseline, candidate);
+  check_shift(baseline, candidate);
   const std::optional<std::string> budget = other_budget(baseline, candidate);
   if (budget && !allow_different_budget) {
     refuse(baseline, candidate,

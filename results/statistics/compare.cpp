@@ -244,7 +244,7 @@ Verdict judge(const ComparisonRow& row, const CompareOptions& options) {
   const MetricInfo& metric = metric_info(options.metric);
   if (metric.needs_learning && row.kind != SplitKind::in_distribution && !learned) return Verdict::not_learned;
   if (!row.p_corrected) return Verdict::too_few_seeds;
-  if (*row.p_corrected < options.alpha && std::abs(row.difference) >= options.threshold) {
+  if (*row.p_corrected <= options.alpha && std::abs(row.difference) >= options.threshold) {
     return (row.difference < 0) == metric.lower_is_better ? Verdict::better : Verdict::worse;
   }
   const auto within = [&](const Interval& interval) {

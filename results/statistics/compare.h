@@ -12,7 +12,7 @@
 //   same           both sides have the same counts, learning curves and losses;
 //   not learned    out of distribution, where most seeds of one side have not learned the task in distribution;
 //   too few seeds  fewer than five on either side;
-//   better, worse  the corrected p-value is below alpha, and the difference is the threshold or more;
+//   better, worse  the corrected p-value is alpha or less, and the difference is the threshold or more;
 //   same           the 95 % interval of the difference lies within the threshold on both sides of 0, with the variance
 //                  of the row and with the moderated one (moderated_variance.h), and the same fraction of seeds
 //                  solves the split on both sides;
@@ -33,7 +33,7 @@ namespace posbench {
 /// Compares runs. Throws InputError with the reason if the reports are not comparable: a task has another version, a
 /// split of the user has other options, the reports have nothing in common, or the budget differs and that is not
 /// allowed. The budget is the sections `model`, `training` and `match_compute` of the config, the `overrides` for
-/// a task of both, `evaluation.layout`, and `extend.length` if both have `extend.steps`.
+/// a task of both, `evaluation.layout` and `evaluation.loops`, and `extend.length` if both have `extend.steps`.
 Comparison compare(const NamedReport& baseline, std::span<const NamedReport> candidates,
                    const CompareOptions& = {});
 

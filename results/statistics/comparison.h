@@ -33,7 +33,10 @@ struct CompareOptions {
 double default_threshold(Metric);
 
 enum class Verdict { better, worse, same, not_learned, too_few_seeds, inconclusive };
+constexpr Verdict kVerdicts[] = {Verdict::better,      Verdict::worse,         Verdict::same,
+                                 Verdict::not_learned, Verdict::too_few_seeds, Verdict::inconclusive};
 std::string to_string(Verdict);  // "too few seeds"
+std::string meaning(Verdict);
 
 /// One side of a row: the baseline or the candidate.
 struct ComparisonSide {

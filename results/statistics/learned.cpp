@@ -29,7 +29,7 @@ double validation_at(const std::vector<CurvePoint>& curve, double step) {
   return curve.back().validation_sequence;
 }
 
-/// Returns the experiment that trained the model: of an extension its parent's, if the report has it.
+/// Returns the experiment that trained the model. For an extension this is its parent, if the report has it.
 const ExperimentResult* trained(const Report& report, const ExperimentResult* experiment) {
   if (!experiment->extended) return experiment;
   const auto& [task, encoding, seed] = experiment->id;

@@ -32,18 +32,18 @@ std::vector<bool> benjamini_hochberg(const std::vector<double>& p) {
 }
 
 /// Returns for each encoding but the first, which is the best, true if it differs significantly from the best.
-std::vector<bool> told_from_best(const std::vector<const std::vector<double>*>& left) {
+std::vector<bool> differ_from_best(const std::vector<const std::vector<double>*>& left) {
   std::vector<double> p;
   for (size_t n = 1; n < left.size(); ++n) {
     const PermutationDistribution test = relabel(std::vector{SplitValues{*left[n], *left[0]}}, false);
     p.push_back(test.p(test.statistic()));
   }
-  std::vector<bool> told = benjamini_hochberg(p);
-  const bool any = std::find(told.begin(), told.end(), true) != told.end();
-  if (any && range_p(left, "tiers") > kAlpha) told.assign(told.size(), false);
+  std::vector<bool> differ = benjamini_hochberg(p);
+  const bool any = std::find(differ.begin(), differ.end(), true) != differ.end();
+  if (any && range_p(left, "tiers") > kAlpha) differ.assign(differ.size(), false);
   for (size_t n = 1; n < left.size(); ++n)
-    told[n - 1] = told[n - 1] && mean(*left[0]) - mean(*left[n]) >= kTierDifference - kEqualDifference;
-  return told;
+    differ[n - 1] = differ[n - 1] && mean(*left[0]) - mean(*left[n]) >= kTierDifference - kEqualDifference;
+  return differ;
 }
 
 }  // namespace
@@ -59,10 +59,10 @@ std::vector<std::optional<int>> find_tiers(std::span<const std::vector<double>> 
   for (int tier = 1; !left.empty(); ++tier) {
     std::vector<const std::vector<double>*> of_left;
     for (const size_t n : left) of_left.push_back(&values[n]);
-    const std::vector<bool> told = told_from_best(of_left);
+    const std::vector<bool> differ = differ_from_best(of_left);
     std::vector<size_t> rest;
     for (size_t n = 0; n < left.size(); ++n) {
-      if (n > 0 && told[n - 1]) {
+      if (n > 0 && differ[n - 1]) {
         rest.push_back(left[n]);
       } else {
         tiers[left[n]] = tier;

@@ -58,9 +58,23 @@ TEST_CASE("reports that are not comparable are refused with the reason") {
   CHECK_THROWS_AS(compare_one(before, other), std::runtime_error);
 
   other = before;
+  other.config["evaluation"]["loops"] = 8;
+  CHECK_THROWS_WITH(compare_one(before, other), ContainsSubstring("config.evaluation.loops is"));
+
+  other = before;
   for (ExperimentResult& experiment : other.experiments) experiment.id.encoding += "_renamed";
   CHECK_THROWS_WITH(compare_one(before, other),
                     "before.json and after.json cannot be compared: they have no task and encoding in common");
+}
+
+TEST_CASE("the split shift must have the same range of positions") {
+  Report before = small_report();
+  before.config["evaluation"]["shift"] = 2;
+  Report other = before;
+  other.config["evaluation"]["shift"] = 3;
+  CHECK_NOTHROW(compare_one(before, other));  // they do not have the split
+  for (Report* report : {&before, &other}) report->tasks.front().splits.push_back({.name = "shift"});
+  CHECK_THROWS_WITH(compare_one(before, other), ContainsSubstring("config.evaluation.shift is 2 in before.json"));
 }
 
 TEST_CASE("a split that both reports have must have the same definition") {

@@ -212,6 +212,17 @@ TEST_CASE("the rows of an added report have its name if the board has the encodi
   CHECK(read_whole(directory / "board.html").find("The board of position encodings") != std::string::npos);
 }
 
+TEST_CASE("a page of the board with --only-own has no other rows") {
+  const TemporaryDirectory directory;
+  REQUIRE(posbench_command(directory, "run --profile smoke -t flip_flop -e none -q -o smoke").code == 0);
+  const std::string own = "board smoke -t flip_flop --allow-different-budget -o ";
+  REQUIRE(posbench_command(directory, own + "all.html").code == 0);
+  REQUIRE(posbench_command(directory, own + "own.html --only-own").code == 0);
+  CHECK(read_whole(directory / "all.html").find("\"stick_breaking\"") != std::string::npos);
+  CHECK(read_whole(directory / "own.html").find("\"stick_breaking\"") == std::string::npos);
+  CHECK(read_whole(directory / "own.html").find("none (smoke") != std::string::npos);
+}
+
 TEST_CASE("the board refuses unknown names and incompatible reports with a message of one line") {
   const TemporaryDirectory directory;
   const auto refusal = [&](const std::string& arguments) {

@@ -185,6 +185,8 @@ TEST_CASE("recommend sorts the encodings that ran every task of the aspects, and
   CHECK(some["encodings"].size() >= cheap);
   CHECK(some["encodings"].size() < all["encodings"].size());
   for (const Json& encoding : some["encodings"]) CHECK(encoding["cost"].get<double>() <= 1.25);
+  CHECK(posbench_command(directory, "recommend --aspects recall,Recall").error.find("has 'recall' twice") !=
+        std::string::npos);
   const Outcome unknown = posbench_command(directory, "recommend --aspects count");
   CHECK(unknown.code == 2);
   CHECK(unknown.error.find("unknown aspect 'count'; did you mean 'counting'? (aspects: recall, counting,") !=

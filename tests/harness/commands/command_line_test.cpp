@@ -353,7 +353,20 @@ TEST_CASE("messages suggest the option, the split or the match that was meant") 
   REQUIRE(posbench_command(directory, run + "-s 1 -e cope -o before").code == 0);
   REQUIRE(posbench_command(directory, run + "-s 1 -e cope:positions=4 -o after").code == 0);
   CHECK(error("compare before after").find("add --match 'cope=cope:positions=4'") != std::string::npos);
-  CHECK(error("compare before --between cope,cope").find("expected two different encodings") != std::string::npos);
+  CHECK(error("compare before --between cope,COPE").find("expected two different encodings") != std::string::npos);
+  CHECK(error("compare before --between cope,rope --match cope=rope").find("exclude each other") !=
+        std::string::npos);
+  CHECK(error("report before --watch --metric loss -o x.csv").find("--metric needs --format") !=
+        std::string::npos);
+  CHECK(error("report before --split ''").find("the list of splits is empty") != std::string::npos);
+  CHECK(error("bench --sizes ''").find("--sizes is empty") != std::string::npos);
+  CHECK(error("check standard").find("no encoding or task is called 'standard'") != std::string::npos);
+  CHECK(error("show layers:window=abc").find("window is 'abc', expected") != std::string::npos);
+  CHECK(error("score x.jsonl --name '' -o x.json").find("--name is '', expected printable text") !=
+        std::string::npos);
+  CHECK(error("run -t flip_flop -e rope --set training.momentum=0.5").find("training.optimizer=adamw has none") !=
+        std::string::npos);
+  CHECK(error("report before --watch --keep-going").find("exclude each other") != std::string::npos);
   REQUIRE(posbench_command(directory, run + "-s 2 -e none,rope --shard 1/2 -o 1").code == 0);
   REQUIRE(posbench_command(directory, run + "-s 2 -e none,alibi --shard 2/2 -o 2").code == 0);
   CHECK(error("merge 1 2 -o all").find("encodings was [\"none\",\"rope\"] and is now [\"none\",\"alibi\"]") !=
@@ -364,4 +377,12 @@ TEST_CASE("bench takes the sequences of a batch") {
   const Json json = Json::parse(
       posbench_command(TemporaryDirectory(), "bench -q -e none --sizes tiny --batch 3 -r 1 --json").out);
   CHECK(json["benchmarks"][0]["batch"] == 3);
+  CHECK_FALSE(json.contains("growth"));
+}
+
+TEST_CASE("bench at one length, given twice, prints no growth") {
+  const Json json = Json::parse(
+      posbench_command(TemporaryDirectory(), "bench -q -e none --sizes tiny --length 8,8 -r 1 --json").out);
+  CHECK(json["benchmarks"][0]["length"] == 8);
+  CHECK_FALSE(json.contains("growth"));
 }

@@ -77,6 +77,9 @@ TEST_CASE("show explains splits, settings, metrics, claims, aspects and verdicts
   CHECK(shown("aspect:counting").starts_with("counting (aspect)\n"));
   CHECK(shown("weaker").find("posbench reproduce --list --verdict weaker") != std::string::npos);
   CHECK(shown("'not comparable'") == shown("not_comparable"));
+  CHECK(shown("'too few seeds'").starts_with("too few seeds (verdict of compare)\n"));
+  CHECK(shown("inconclusive").find("(verdict on a claim)") != std::string::npos);
+  CHECK(shown("inconclusive").find("(verdict of compare)") != std::string::npos);
   CHECK(shown("not_comparable").starts_with("not comparable (verdict on a claim)\n"));
   const std::string claim = shown("abacus-addition");
   CHECK(claim.find("McLeish et al. 2024") != std::string::npos);

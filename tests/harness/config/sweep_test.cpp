@@ -57,6 +57,14 @@ TEST_CASE("a swept option replaces the value that a spec gives it") {
   CHECK(swept_encodings(config)[0].base == "cope:gates=values");
 }
 
+TEST_CASE("swept values that are lists or specs are in parentheses") {
+  const RunConfig layers = swept({"encoding.of=(rope,none),(none,rope)"}, "flip_flop", "layers");
+  CHECK(specs(swept_encodings(layers)) ==
+        std::vector<std::string>{"layers", "layers:of=(none,rope)"});  // (rope,none) is the default
+  const RunConfig base = swept({"encoding.base=rope,(rope:base=100)"}, "flip_flop", "sink_logit");
+  CHECK(specs(swept_encodings(base)).back() == "sink_logit:base=(rope:base=100)");
+}
+
 TEST_CASE("swept values replace the overrides of a profile") {
   RunConfig config =
       make_config({.profile = "quick", .tasks = "flip_flop", .encodings = "rope", .sweeps = {"training.steps=7"}});

@@ -90,6 +90,10 @@ class OptionEffects(Console):
         self.refused("report full -e ropee", "the reports have no encoding 'ropee'; did you mean 'rope'?")
         self.refused("report full -t flip_flop", "the reports have no task 'flip_flop'")
         self.refused("report full --split near", "the reports have no split 'near'", "ood_length")
+        without = [row for row in whole if row["split"] != "ood_length"]
+        self.assertEqual(self.rows("report full --split=-ood_length"), without)
+        self.assertEqual(self.rows("report full --encodings=-none"), self.rows("report full -e ROPE"))
+        self.assertEqual(self.rows("report full -e rotary"), self.rows("report full -e rope"))
 
     def test_report_sorts_encodings(self):
         def order(sort):
@@ -125,7 +129,12 @@ class OptionEffects(Console):
                 if row["verdict"] == verdict
             ]
             self.assertEqual(of_verdict, sorted(of_verdict))
-        self.refused(f"compare {REFERENCE} --between cope,ropee", "has no encoding 'ropee'; did you mean 'rope'?")
+        by_loss = self.rows(f"compare {REFERENCE} --between cope,rope --metric loss --sort difference")
+        for verdict in {row["verdict"] for row in by_loss}:
+            rises = [difference(row) for row in by_loss if row["verdict"] == verdict]
+            self.assertEqual(rises, sorted(rises, reverse=True))  # a lower loss is better
+        self.assertEqual(self.rows(f"compare {REFERENCE} --between CoPE,rotary"), rows)
+        self.refused(f"compare {REFERENCE} --between cope,ropee", "have no encoding 'ropee'; did you mean 'rope'?")
         self.refused(f"compare {REFERENCE} --between cope", "expected two encodings of one report")
         self.refused(f"compare {REFERENCE}", "only one report is given", "--between")
         self.refused("compare full full -e ropee", "did you mean 'rope'?")
@@ -152,6 +161,10 @@ class OptionEffects(Console):
         self.assertTrue(all(line.startswith("reverse_string ") for line in kept.stdout.splitlines()), kept.stdout)
         self.assertIn("skipped: ", kept.stderr)
         self.assertEqual(kept.stdout.count("\n") + kept.stderr.count("skipped: encoding"), 2, kept.stderr)
+        swept = "run --profile smoke -s 1 -t flip_flop -e rope,alibi --set model.width=24 --sweep model.heads=2,8"
+        self.refused(f"{swept} --list-only")
+        kept = posbench(f"{swept} --list-only --keep-going", self.folder)
+        self.assertEqual([line.split()[1] for line in kept.stdout.splitlines()], ["alibi", "alibi"], kept.stderr)
         self.assertEqual(posbench("report full missing", self.folder).returncode, 2)
         read = posbench("report full missing --keep-going", self.folder)
         self.assertEqual(read.returncode, 0)

@@ -149,6 +149,15 @@ class Terminal(Console):
         self.assertEqual(posbench(f"{distinct} -o not_noted -q", self.folder).stderr, "")
         self.refused("run -q -v", "exclude each other")
         self.refused("report loud -o loud/report.json", "loud/report.json belongs to a run, which would be damaged")
+        (self.folder / "loud/models").mkdir()
+        for writes in (
+            "export parity_check -n 1 -o loud/experiments.jsonl",
+            "golden rope -o loud/report.json",
+            "forward loud parity_check rope --initial --model-output loud/models/rope.safetensors",
+            "score answers.jsonl -o loud/report.json",
+        ):
+            self.refused(writes, "belongs to a run, which would be damaged")
+        self.refused("run --resume -o loud --trace-loss", "loud was started without --trace-loss")
         self.assertIn("step ", posbench(f"{RUN} -o verbose -v", self.folder).stderr)
 
     def test_a_dry_run_of_more_than_two_seconds_shows_its_progress(self):

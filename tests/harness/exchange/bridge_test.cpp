@@ -187,6 +187,31 @@ TEST_CASE("answers of another program's model become a report that can be merged
   const Outcome beside = posbench_command(directory, "report run oracle.json");
   CHECK(beside.code == 0);
   CHECK(beside.out.find("oracle") != beside.out.npos);
+  Json failed = read_json(directory / (splits_of(directory).front() + ".jsonl.manifest.json"));
+  failed["model"] = {{"name", "oracle"}, {"status", "failed"}, {"reason", "out of memory"}};
+  directory.write("failed.manifest.json", failed.dump());
+  for (const std::string& all : {files + " failed.manifest.json", " failed.manifest.json" + files}) {
+    const Outcome both = posbench_command(directory, "score" + all + " --name oracle -o both.json");
+    CHECK(both.code == 2);
+    CHECK(both.error.find("did not finish training, so this is its only file; remove it or '") !=
+          std::string::npos);
+  }
+  failed["count"] = 777;
+  failed["model"]["name"] = "other";
+  directory.write("other.manifest.json", failed.dump());
+  for (const std::string& split : splits_of(directory)) {
+    const std::filesystem::path path = directory / (split + ".answers.jsonl.manifest.json");
+    Json manifest = read_json(path);
+    manifest["model"] = {{"name", "oracle"}};
+    directory.write(path.filename(), manifest.dump());
+  }
+  const Outcome two = posbench_command(directory, "score other.manifest.json" + files + " -o both.json");
+  CAPTURE(two.error);
+  REQUIRE(two.code == 1);
+  CHECK(read_report(directory / "both.json").config.at("evaluation").at("sequences") == 8);
+  const Outcome again = posbench_command(directory, "verify oracle.json");
+  CHECK(again.code == 2);
+  CHECK(again.error.find("is not the report of a run: its models were trained elsewhere") != std::string::npos);
   CHECK(posbench_command(directory, "compare run oracle.json --match cope=oracle").code == 2);
   CHECK(posbench_command(directory, "compare run oracle.json --match cope=oracle --allow-different-budget").code ==
         0);
