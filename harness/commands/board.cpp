@@ -207,6 +207,20 @@ std::string notes_text(const std::vector<std::string>& notes, Format format, con
   return text;
 }
 
+/// Returns the table of a few encodings on several tasks, and their means over the tasks.
+std::string few_text(const Board& board, const std::vector<std::string>& encodings, Format format,
+                     const ConsoleStyle& style) {
+  const OverTasks over = summarize_over_tasks(board);
+  std::string text = line_text(side_by_side_text(board, encodings), format, style) + "\n\n" +
+                     table_text(side_by_side_table(board, encodings), format, style) + "\n";
+  if (!over.rows.empty()) text += table_text(over_tasks_table(over), format, style) + "\n";
+  std::vector<std::string> notes = over_tasks_notes(over, board.options);
+  if (!over.tasks.empty())
+    notes.front() = fmt::format("Over {} tasks that an encoding has learned.", over.tasks.size());
+  return text + notes_text(notes, format, style) +
+         line_text("The flag --by-task prints every task with its definition and tiers.", format, style) + "\n\n";
+}
+
 /// Returns a row for each task; then, for several tasks, a row for each encoding over all of them.
 std::string summary_text(const Board& board, Format format, const ConsoleStyle& style) {
   std::string text = table_text(board_summary(board, /*with_names=*/format == Format::markdown), format, style) +
@@ -231,6 +245,9 @@ std::string tables_text(const BoardRequest& request, const Board& board, const B
                                        ? ""
                                        : notes_text(board_length_notes(board), format, style);
   if (is_overview) return encoding_text(board, format, style) + length_notes + notes;
+  const std::vector<std::string> few =
+      request.by_task || board.tasks.size() == 1 ? std::vector<std::string>() : few_encodings(board);
+  if (!few.empty()) return few_text(board, few, format, style) + notes;
   if (format == Format::console) return console_text(board, words, style) + length_notes + notes;
   return (format == Format::markdown ? markdown_page(board, words) : latex_tables(board, words)) + length_notes +
          notes;
@@ -319,8 +336,9 @@ void add_board(CLI::App& app, Invocation&) {
       "--summary", request->summary,
       "a row for each task (steps, encodings that learn it, encodings with at least 0.90, the best), and a row for "
       "each encoding that ran all tasks");
-  command->add_flag("--by-task", request->by_task,
-                    "print every task in full if a single encoding is selected, instead of one row for each task");
+  command->add_flag(
+      "--by-task", request->by_task,
+      "print every task in full if at most four encodings are selected, instead of one row for each task");
   command->add_flag("--only-own", request->only_users,
                     "show only the rows of the added reports; tiers are those of all");
   add_output(*command, request->output);
@@ -329,6 +347,7 @@ void add_board(CLI::App& app, Invocation&) {
               {"posbench board -t flip_flop", "all encodings on one task, with their costs"},
               {"posbench board -t last_x_retrieval --split ood_far4", "at four times the trained distance"},
               {"posbench board -e cope", "one encoding on all tasks, in one row for each"},
+              {"posbench board -e rope,alibi", "two encodings on all tasks, side by side"},
               {"posbench board -t flip_flop --family rotary", "one family"},
               {"posbench board runs/mine --only-own", "the ranks of your encodings"},
               {"posbench board -o board.html", "a page with filters and plots"}});

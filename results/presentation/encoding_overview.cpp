@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,6 +88,27 @@ Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status,
   return table;
 }
 
+const BoardRow* find_row(const BoardTask& task, const std::string& encoding) {
+  const auto found = std::ranges::find(task.rows, encoding, &BoardRow::encoding);
+  return found == task.rows.end() ? nullptr : &*found;
+}
+
+/// Returns the mean, or 0 if the encoding has not learned or not run the task.
+double value_of(const BoardTask& task, const std::string& encoding) {
+  const BoardRow* row = find_row(task, encoding);
+  return row == nullptr || row->status == BoardStatus::not_learned ? 0 : row->mean;
+}
+
+/// Returns true if the encodings are in different tiers.
+bool has_different_tiers(const BoardTask& task, const std::vector<std::string>& encodings) {
+  std::set<int> tiers;
+  for (const std::string& encoding : encodings) {
+    const BoardRow* row = find_row(task, encoding);
+    if (row != nullptr && row->tier) tiers.insert(*row->tier);
+  }
+  return tiers.size() > 1;
+}
+
 }  // namespace
 
 bool has_one_encoding(const Board& board) {
@@ -147,6 +170,66 @@ std::vector<OverviewTable> overview_tables(const Board& board, bool with_lengths
         {"Marked control or open, not counted:", make_table(marked, BoardStatus::not_learned, with_lengths)});
   }
   return tables;
+}
+
+std::vector<std::string> few_encodings(const Board& board) {
+  constexpr size_t kMost = 4;
+  std::vector<std::string> encodings;
+  for (const OverTasksRow& row : summarize_over_tasks(board).rows) encodings.push_back(row.encoding);
+  for (const BoardTask& task : board.tasks) {
+    if (!task.recurrent.empty()) return {};
+    for (const BoardRow& row : task.rows) {
+      if (std::ranges::find(encodings, row.encoding) == encodings.end()) encodings.push_back(row.encoding);
+    }
+  }
+  if (encodings.size() > kMost) encodings.clear();
+  return encodings;
+}
+
+Table side_by_side_table(const Board& board, const std::vector<std::string>& encodings) {
+  Table table{{{"task"}}, {}};
+  for (const std::string& encoding : encodings) table.columns.push_back({encoding, Align::right});
+  const auto lead = [&](const BoardTask* task) {
+    double best_other = 0;
+    for (size_t n = 1; n < encodings.size(); ++n) best_other = std::max(best_other, value_of(*task, encodings[n]));
+    return value_of(*task, encodings.front()) - best_other;
+  };
+  std::vector<const BoardTask*> tasks;
+  for (const BoardTask& task : board.tasks) tasks.push_back(&task);
+  std::ranges::stable_sort(tasks, std::greater(), lead);
+  for (const BoardTask* task : tasks) {
+    const bool differ = has_different_tiers(*task, encodings);
+    std::vector<Cell> cells{Cell{task->task}};
+    for (const std::string& encoding : encodings) {
+      const BoardRow* row = find_row(*task, encoding);
+      const bool is_best = row != nullptr && differ && row->tier == task->rows.front().tier;
+      cells.emplace_back(row == nullptr                            ? "-"
+                         : row->status == BoardStatus::not_learned ? "not learned"
+                                                                   : accuracy_text(row->mean),
+                         is_best ? Tone::good : Tone::plain);
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+std::string side_by_side_text(const Board& board, const std::vector<std::string>& encodings) {
+  std::map<std::string, size_t> highest;
+  size_t equal = 0, apart = 0;
+  for (const BoardTask& task : board.tasks) {
+    const auto value = [&](const std::string& encoding) { return value_of(task, encoding); };
+    const std::string& best = *std::ranges::max_element(encodings, {}, value);
+    const bool is_only = std::ranges::count(encodings, value(best), value) == 1;
+    (is_only ? highest[best] : equal) += 1;
+    apart += has_different_tiers(task, encodings) ? 1 : 0;
+  }
+  std::vector<std::string> counts;
+  for (const std::string& encoding : encodings)
+    counts.push_back(fmt::format("{} on {} tasks", encoding, highest[encoding]));
+  return fmt::format(
+      "Highest mean, {}: {}, equal on {}. Tiers, which need {} seeds, tell them apart on {}. A task that is not "
+      "learned counts as 0.",
+      split_title(board.options), fmt::join(counts, ", "), equal, kEnoughSeeds, apart);
 }
 
 }  // namespace posbench

@@ -1,4 +1,4 @@
-// Writes how one encoding does on all tasks of a board.
+// Writes how one encoding, or a few of them, do on all tasks of a board.
 #pragma once
 #include <string>
 #include <vector>
@@ -30,5 +30,15 @@ std::string overview_text(const Board&);
 /// best task is first, the worst last. Each row also has the best encoding of its task and the mean of that encoding;
 /// with_lengths adds the effective lengths, if the reports have any.
 std::vector<OverviewTable> overview_tables(const Board&, bool with_lengths);
+
+/// Returns the encodings of all rows, the best over all tasks first. Empty if they are more than four, or if a row is of a
+/// recurrent model.
+std::vector<std::string> few_encodings(const Board&);
+
+/// Returns a row for each task, with the mean of each encoding. The tasks on which the first is furthest ahead come first.
+Table side_by_side_table(const Board&, const std::vector<std::string>& encodings);
+
+/// Returns "Highest mean: alibi on 40 tasks, rope on 20, equal on 9. Tiers, which need 5 seeds, tell them apart on 6."
+std::string side_by_side_text(const Board&, const std::vector<std::string>& encodings);
 
 }  // namespace posbench

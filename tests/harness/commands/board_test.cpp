@@ -18,6 +18,7 @@
 #include "harness/runs/board_lookups.h"
 #include "harness/runs/suite.h"
 #include "results/json/json.h"
+#include "results/presentation/accuracy_text.h"
 #include "results/types/experiment_result.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
@@ -179,6 +180,39 @@ TEST_CASE("the board of one encoding has one row for each task, best first, and 
   CHECK(whole.out.find("\nlast_x_retrieval, out of distribution\n") != std::string::npos);
   CHECK(whole.out.find("of 69 encodings learn it in distribution") != std::string::npos);
   CHECK(posbench_command(directory, "board --by-task --summary").code == 2);
+}
+
+TEST_CASE("two encodings on several tasks are shown side by side, as the board has them") {
+  const TemporaryDirectory directory;
+  const Outcome shown = posbench_command(directory, "board -e rope,alibi");
+  const Json board = Json::parse(posbench_command(directory, "board -e rope,alibi --format json").out);
+  CHECK(shown.out.starts_with("Highest mean, out of distribution: alibi on "));
+  int tasks = 0, differ = 0;
+  for (const Json& task : board.at("tasks")) {
+    std::map<std::string, std::string> cells;
+    std::set<int> tiers;
+    for (const Json& row : task.at("rows")) {
+      const bool learned = row.at("standing") != "not learned";
+      cells[row.at("encoding")] = learned ? accuracy_text(row.at("mean").get<double>()) : "not learned";
+      if (!row.at("tier").is_null()) tiers.insert(row.at("tier").get<int>());
+    }
+    const std::string name = task.at("task");
+    const size_t line = shown.out.find("\n" + name + " ");
+    REQUIRE(line != std::string::npos);
+    std::istringstream words(shown.out.substr(line + 1 + name.size(), shown.out.find('\n', line + 1) - line));
+    const std::string expected = cells["alibi"] + " " + cells["rope"];
+    std::string found;
+    for (std::string word; found.size() < expected.size() && words >> word;)
+      found += (found.empty() ? "" : " ") + word;
+    CHECK(found == expected);
+    ++tasks;
+    differ += tiers.size() > 1 ? 1 : 0;
+  }
+  CHECK(tasks > 60);
+  CHECK(shown.out.find(fmt::format("tell them apart on {}.", differ)) != std::string::npos);
+  CHECK(
+      posbench_command(directory, "board -e rope,alibi --by-task").out.find("\ncounting, out of distribution\n") !=
+      std::string::npos);
 }
 
 TEST_CASE("the summary of selected encodings counts all encodings") {
