@@ -225,11 +225,11 @@ std::string side_by_side_text(const Board& board, const std::vector<std::string>
   }
   std::vector<std::string> counts;
   for (const std::string& encoding : encodings)
-    counts.push_back(fmt::format("{} on {} tasks", encoding, highest[encoding]));
+    counts.push_back(fmt::format("{} on {}", encoding, highest[encoding]));
   return fmt::format(
-      "Highest mean, {}: {}, equal on {}. Tiers, which need {} seeds, tell them apart on {}. A task that is not "
+      "Highest mean, {}, on {} tasks: {}, equal on {}. Tiers, which need {} seeds, tell them apart on {}. A task that is not "
       "learned counts as 0.",
-      split_title(board.options), fmt::join(counts, ", "), equal, kEnoughSeeds, apart);
+      split_title(board.options), board.tasks.size(), fmt::join(counts, ", "), equal, kEnoughSeeds, apart);
 }
 
 }  // namespace posbench
