@@ -87,7 +87,11 @@ std::vector<std::string> added(const std::vector<std::string>& before, const std
 
 void load_plugin(const std::string& path) {
   std::error_code error;
-  if (!fs::is_regular_file(path, error)) throw InputError(fmt::format("plug-in {}: there is no such file", path));
+  if (!fs::is_regular_file(path, error)) {
+    throw InputError(fmt::format(
+        "plug-in {}: {}", path,
+        fs::exists(path, error) ? "expected a shared library, not a folder or a pipe" : "there is no such file"));
+  }
   const std::string bytes = read_user_files([&] { return read_file(path); }), hash = sha256(bytes);
   const auto same = [&](const Plugin& plugin) { return plugin.sha256 == hash; };
   if (std::any_of(loaded().begin(), loaded().end(), same)) return;

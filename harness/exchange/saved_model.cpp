@@ -110,6 +110,8 @@ std::filesystem::path find_model(const std::filesystem::path& run, const std::st
     throw InputError(
         fmt::format("{} is a file, expected a run directory of 'posbench run --save-models'", run.string()));
   }
+  if (!std::filesystem::exists(run))
+    throw InputError(fmt::format("{} does not exist, expected a run directory", run.string()));
   const ExperimentId id = experiment_id(task, encoding, seed);
   const std::filesystem::path path = model_path(run, id);
   if (std::filesystem::exists(path)) return path;

@@ -109,6 +109,7 @@ refused 2 "made by another posbench: plugins.libmine.so.sha256 was \"$hash\" and
 refused 1 "1 of 2 were not checked (--fail-fast)" "$posbench" --plugin $mine check mine none --fail-fast -q  # a wrong gradient
 grep -q '^FAIL mine' out || fail "a wrong gradient passes: $(cat out)"
 refused 2 "there is no such file" "$posbench" --plugin missing.so list tasks
+refused 2 "expected a shared library, not a folder" "$posbench" --plugin . list tasks
 refused 2 "not a plug-in of posbench" "$posbench" --plugin "$posbench" list tasks
 refused 2 "not a plug-in of posbench" "$posbench" --plugin "$(ldd "$posbench" | awk '/libc\.so/ {print $3}')" list tasks
 sed 's/posbench-plugin-abi{posbench/posbench-plugin-abi{posbenxx/' libmine.so >other.so

@@ -366,6 +366,8 @@ TEST_CASE("messages suggest the option, the split or the match that was meant") 
         std::string::npos);
   CHECK(error("run -t flip_flop -e rope --set training.momentum=0.5").find("training.optimizer=adamw has none") !=
         std::string::npos);
+  CHECK(error("inspect nowhere flip_flop rope").find("nowhere does not exist, expected a run directory") !=
+        std::string::npos);
   CHECK(error("report before --watch --keep-going").find("exclude each other") != std::string::npos);
   REQUIRE(posbench_command(directory, run + "-s 2 -e none,rope --shard 1/2 -o 1").code == 0);
   REQUIRE(posbench_command(directory, run + "-s 2 -e none,alibi --shard 2/2 -o 2").code == 0);
