@@ -207,10 +207,13 @@ std::string notes_text(const std::vector<std::string>& notes, Format format, con
   return text;
 }
 
-/// Returns the table of a few encodings on several tasks, and their means over the tasks.
-std::string few_text(const Board& board, const std::vector<std::string>& encodings, Format format,
+/// Returns the table of a few encodings on several tasks, the best over all tasks first, and their means over the tasks.
+std::string few_text(const Board& board, std::vector<std::string> encodings, Format format,
                      const ConsoleStyle& style) {
   const OverTasks over = summarize_over_tasks(board);
+  std::ranges::stable_sort(encodings, {}, [&](const std::string& encoding) {
+    return std::ranges::find(over.rows, encoding, &OverTasksRow::encoding) - over.rows.begin();
+  });
   std::string text = line_text(side_by_side_text(board, encodings), format, style) + "\n\n" +
                      table_text(side_by_side_table(board, encodings), format, style) + "\n";
   if (!over.rows.empty()) text += table_text(over_tasks_table(over), format, style) + "\n";

@@ -16,7 +16,6 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <system_error>

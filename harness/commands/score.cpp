@@ -225,7 +225,7 @@ Report make_report(const std::vector<Scored>& files) {
 /// before anything is written, if answers are missing, duplicate, invalid or of different settings.
 int score(const ScoreRequest& request) {
   refuse_run_file(request.output);
-  if (request.name && (request.name->empty() || to_printable(*request.name) != *request.name))
+  if (request.name && !is_name(*request.name))
     throw InputError(fmt::format("--name is '{}', expected printable text that is not empty", *request.name));
   Json about = provenance(request.command);
   about[kTrainedElsewhere] = true;

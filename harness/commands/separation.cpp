@@ -15,6 +15,7 @@
 #include "harness/console/read_reports.h"
 #include "harness/console/terminal.h"
 #include "results/presentation/table.h"
+#include "results/statistics/comparison.h"
 
 namespace posbench {
 namespace {

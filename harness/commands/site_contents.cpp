@@ -105,7 +105,7 @@ void add_name(const std::string& name, std::vector<std::string>& names) {
   if (std::ranges::find(names, name) == names.end()) names.push_back(name);
 }
 
-/// Adds the claims with the verdicts that follow from the kept evidence at the reduced size.
+/// Adds the claims with their stored results and evidence.
 void add_claims(SiteContents& contents) {
   const ClaimPlan plan = plan_claims({}, ClaimSize::reduced);
   contents.evidence = stored_claims(ClaimSize::reduced).evidence;

@@ -175,7 +175,6 @@ std::vector<OverviewTable> overview_tables(const Board& board, bool with_lengths
 std::vector<std::string> few_encodings(const Board& board) {
   constexpr size_t kMost = 4;
   std::vector<std::string> encodings;
-  for (const OverTasksRow& row : summarize_over_tasks(board).rows) encodings.push_back(row.encoding);
   for (const BoardTask& task : board.tasks) {
     if (!task.recurrent.empty()) return {};
     for (const BoardRow& row : task.rows) {

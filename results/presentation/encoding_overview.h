@@ -31,8 +31,7 @@ std::string overview_text(const Board&);
 /// with_lengths adds the effective lengths, if the reports have any.
 std::vector<OverviewTable> overview_tables(const Board&, bool with_lengths);
 
-/// Returns the encodings of all rows, the best over all tasks first. Empty if they are more than four, or if a row is of a
-/// recurrent model.
+/// Returns the encodings of all rows. Empty if they are more than four, or if a row is of a recurrent model.
 std::vector<std::string> few_encodings(const Board&);
 
 /// Returns a row for each task, with the mean of each encoding. The tasks on which the first is furthest ahead come first.

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/printable.h"
 #include "results/presentation/page_template.h"

@@ -22,8 +22,9 @@ std::string text_or(const Field& field, const char* key, const std::string& othe
   return field.has(key) ? field[key].text() : otherwise;
 }
 
+/// Returns the number under a key that may be missing or null.
 std::optional<double> number_or_nothing(const Field& field, const char* key, double low, double high) {
-  if (!field.has(key)) return std::nullopt;
+  if (!field.has(key) || field[key].null()) return std::nullopt;
   return field[key].number(low, high);
 }
 
@@ -167,21 +168,15 @@ ClaimVerdict read_verdict(const Field& result) {
   return kClaimVerdicts[verdict.choice(names)];
 }
 
-/// Returns the number under a key that may be missing or null.
-std::optional<double> stored_number(const Field& field, const char* key) {
-  if (!field.has(key) || field[key].null()) return std::nullopt;
-  return field[key].number(-1, 1);
-}
-
 RuleResult read_rule_result(const Field& rule) {
   constexpr std::int64_t kMostSeeds = 1'000'000;
   RuleResult result{.verdict = read_verdict(rule),
                     .reason = rule["reason"].text(),
-                    .difference = stored_number(rule, "difference"),
+                    .difference = number_or_nothing(rule, "difference", -1, 1),
                     .interval = {},
-                    .p_above_least = stored_number(rule, "p_above_least"),
-                    .p_below_zero = stored_number(rule, "p_below_zero"),
-                    .p_below_least = stored_number(rule, "p_below_least"),
+                    .p_above_least = number_or_nothing(rule, "p_above_least", -1, 1),
+                    .p_below_zero = number_or_nothing(rule, "p_below_zero", -1, 1),
+                    .p_below_least = number_or_nothing(rule, "p_below_least", -1, 1),
                     .reached = {},
                     .seeds_needed = {}};
   if (rule.has("interval") && !rule["interval"].null()) {
