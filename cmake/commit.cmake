@@ -1,7 +1,9 @@
 # Writes the header with the commit of a checkout, if it changed: cmake -D SOURCE_DIR= -D OUTPUT= -P ...
 cmake_policy(VERSION 3.25)
-execute_process(COMMAND git describe --always --dirty --abbrev=12 WORKING_DIRECTORY ${SOURCE_DIR}
-                OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(EXISTS ${SOURCE_DIR}/.git)  # not the checkout around an unpacked archive
+  execute_process(COMMAND git describe --always --exclude=* --dirty --abbrev=12 WORKING_DIRECTORY ${SOURCE_DIR}
+                  OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
 if(NOT commit)
   set(commit unknown)
 endif()

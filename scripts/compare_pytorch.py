@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Compares the speed of posbench and PyTorch, with the same model on one core.
 
-Builds the model of each size of `posbench bench` in PyTorch, with the encodings none, learned_abs, rope, alibi, cope, fox
-and dape (over ALiBi), and measures training steps (forward, backward, clipping, AdamW) of both in turn: processor time of one
-thread, the best of PyTorch's forms against the median of posbench's: eager, eager with fused AdamW, and compiled with
-fused AdamW. The ratio is how many times the tokens of a second posbench trains on. With --length, the last columns are the
-memory that training takes in addition to that of the idle program, in posbench and in PyTorch (eager). Skips, with a word,
-where torch is not installed.
+It builds the model of each size of `posbench bench` in PyTorch, with the encodings none, learned_abs, rope, alibi, cope, fox
+and dape (over ALiBi). It measures training steps (forward, backward, clipping, AdamW) of both in turn, in processor time of
+one thread. PyTorch trains in three forms: eager, eager with fused AdamW, and compiled with fused AdamW. The ratio divides
+the tokens per second of posbench by those of the fastest form. With --length, the last columns are the memory that training
+takes in addition to that of the idle program, in posbench and in PyTorch (eager). Without torch the script is skipped.
 
     scripts/compare_pytorch.py build/release/posbench --sizes quick,cope -e none,cope
     scripts/compare_pytorch.py build/release/posbench --sizes cope -e none --batch 16
@@ -42,6 +41,7 @@ SIZES = {  # layers, width, heads, length, causal, sequences in a batch: those o
     "tiny": (2, 16, 2, 20, True, 64),
 }
 VOCABULARY = 32
+ENCODINGS = ("none", "learned_abs", "rope", "alibi", "cope", "fox", "dape")
 FORMS = ("eager", "fused", "compiled")  # eager, eager with fused AdamW, and compiled with fused AdamW
 
 
@@ -249,13 +249,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("posbench", help="the program, built with the preset release")
     parser.add_argument("--sizes", default="quick,che,cope,tiny")
-    parser.add_argument("-e", "--encodings", default="none,rope,cope,fox,dape")
+    parser.add_argument("-e", "--encodings", default="none,rope,cope,fox,dape", help=f"of {', '.join(ENCODINGS)}")
     parser.add_argument("--batch", type=int, default=0, help="sequences of a batch (default: those of the size)")
     parser.add_argument("--length", type=int, default=0, help="tokens of a sequence (default: that of the size)")
     parser.add_argument("--rounds", type=int, default=5, help="rounds; each measures every program once")
     parser.add_argument("--seconds", type=float, default=2, help="seconds of each form of PyTorch in a round")
     parser.add_argument("--eager-only", action="store_true", help="without torch.compile, which needs a compiler")
     request = parser.parse_args()
+    for given, known in ((request.sizes, SIZES), (request.encodings, ENCODINGS)):
+        unknown = [name for name in given.split(",") if name not in known]
+        if unknown:
+            parser.error(f"'{unknown[0]}' is unknown, expected names of {', '.join(known)}")
+    if request.rounds < 1:
+        parser.error(f"--rounds is {request.rounds}, expected 1 or more")
     torch.set_num_threads(1)
     torch.manual_seed(0)
     torch.set_flush_denormal(True)

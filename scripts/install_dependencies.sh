@@ -14,6 +14,14 @@ arch=(gcc cmake ninja git eigen nlohmann-json cli11 fmt catch2 boost simdjson zl
 homebrew=(cmake ninja eigen nlohmann-json cli11 fmt catch2 boost simdjson ccache)
 conda=(cxx-compiler cmake ninja git eigen nlohmann_json cli11 fmt catch2 libboost-headers simdjson zlib ccache)
 
+case "${1:-}" in
+  '' | tests) ;;
+  *)
+    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
+    exit 2
+    ;;
+esac
+
 has() { command -v "$1" >/dev/null; }
 
 as_root=()

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a smaller report for the repository, of a fifth of the size. It has one line for each experiment, stores counts by
+"""Writes a report for the repository with a fifth of the size. It has one line for each experiment, stores counts by
 length and distance as integers, and omits counts by position in the answer. Its command has no folders of the machine. If the
 output file ends in .gz, the script compresses it and rounds the losses of learning curves to five digits. All commands that
 read reports accept it.
@@ -64,7 +64,7 @@ def main():
         if compress:
             shorten_losses(report)
         text = kept(report).encode()
-    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
         print(f"{sys.argv[1]}: expected the report.json of a run ({error!r})", file=sys.stderr)
         sys.exit(2)
     if len(sys.argv) == 2:

@@ -55,6 +55,7 @@ check_workflows() { "$bin/check-jsonschema" --builtin-schema vendor.github-workf
 # Writes the commands of build/dev without precompiled headers and options that only GCC knows.
 write_compile_commands() {
   [ -e build/dev/compile_commands.json ] || cmake --preset dev >/dev/null || return
+  cmake --build build/dev --target commit header_hash >/dev/null || return # headers that the build makes
   mkdir -p build/lint/commands
   python3 - build/dev/compile_commands.json build/lint/commands/compile_commands.json <<'PYTHON'
 import json, re, sys
@@ -85,6 +86,13 @@ check_tidy() {
   printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 4 "$bin/clang-tidy" -p build/lint/commands --quiet
 }
 
+usage() {
+  sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
+  exit 2
+}
+
+[[ "${1:-all}" =~ ^(all|fix|format|python|shell|workflows|tidy)$ ]] || usage
+[ "${2:-}" != --newest ] || [[ "${3:-}" =~ ^[1-9][0-9]*$ ]] || usage
 install_tools
 case "${1:-all}" in
   all)
@@ -93,17 +101,12 @@ case "${1:-all}" in
     exit $code
     ;;
   fix)
-    cpp_files | xargs "$bin/clang-format" -i
-    "$bin/ruff" check -q --fix python scripts tests
-    "$bin/ruff" format -q python scripts tests
+    cpp_files | xargs "$bin/clang-format" -i && "$bin/ruff" check -q --fix python scripts tests &&
+      "$bin/ruff" format -q python scripts tests || exit 1
     ;;
-  format | python | shell | workflows | tidy)
+  *)
     check=$1
     shift
     "check_$check" "$@" || exit 1
-    ;;
-  *)
-    sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
-    exit 2
     ;;
 esac

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes a large report for measurements of time and memory. It repeats the experiments of a report.
 
-If the output is a run directory, it writes a result for each experiment that the run lists. Otherwise the copies have other
-seeds, so that each task and encoding has more of them, or other names of their encodings.
+If the output is a run directory without results, it writes a result for each experiment that the run lists. Otherwise the
+copies have other seeds, so that each task and encoding has more of them, or other names of their encodings.
 
 Examples:
     scripts/make_large_report.py results/data/reference/report.json large.json --copies 20 --repeat encodings
@@ -57,11 +57,12 @@ def finish_run(run: Path, experiments: list[dict]) -> int:
     for key, group in itertools.groupby(experiments, lambda one: (one["task"], one["encoding"])):
         copies[key] = itertools.cycle(list(group))
     listed = json.loads((run / "manifest.json").read_text(encoding="utf-8"))["experiments"]
-    with (run / "experiments.jsonl").open("w", encoding="utf-8") as file:
-        for one in listed:
-            result = next(copies[one["task"], one["encoding"]]) | {"seed": one["seed"], "seconds": 1.0}
-            line = json.dumps(result, separators=(",", ":"))[:-1]
-            file.write(f'{line},"crc32":"{zlib.crc32(line.encode()):08x}"}}\n')
+    lines = []
+    for one in listed:
+        result = next(copies[one["task"], one["encoding"]]) | {"seed": one["seed"], "seconds": 1.0}
+        line = json.dumps(result, separators=(",", ":"))[:-1]
+        lines.append(f'{line},"crc32":"{zlib.crc32(line.encode()):08x}"}}\n')
+    (run / "experiments.jsonl").write_text("".join(lines), encoding="utf-8")
     return len(listed)
 
 
@@ -80,13 +81,22 @@ def main() -> None:
     )
     options = parser.parse_args()
 
-    report = json.loads(options.report.read_text(encoding="utf-8"))
-    experiments = report.pop("experiments")
+    try:
+        report = json.loads(options.report.read_text(encoding="utf-8"))
+        experiments = report.pop("experiments")
+    except (OSError, ValueError, KeyError) as error:
+        parser.error(f"{options.report} is no report in JSON ({error})")
     if options.output.is_dir():
         names = ["copies", "repeat", "vary"]
         if any(getattr(options, name) != parser.get_default(name) for name in names):
             parser.error("a run directory excludes --copies, --repeat and --vary")
-        print(f"{options.output}: {finish_run(options.output, experiments)} experiments")
+        results = options.output / "experiments.jsonl"
+        if results.exists() and results.stat().st_size > 0:
+            parser.error(f"{results} has results, which would be lost; expected a run without results")
+        try:
+            print(f"{options.output}: {finish_run(options.output, experiments)} experiments")
+        except KeyError as error:
+            parser.error(f"{options.report} has no experiment of {error}, which {options.output} lists")
         return
     report |= {"experiments": [], "summary": [], "ranking": [], "timing": {}}  # summary and ranking are not read
     head, tail = json.dumps(report).split('"experiments": []')

@@ -37,11 +37,11 @@ def main():
         browser.open(request.page, request.width)
         titles = browser.run(TITLES)
         found = [n for n, title in enumerate(titles) if request.title.lower() in title.lower()]
+        if not found:
+            refuse(f"'{request.title}' is in no title of {request.page} (without a title and -o they are listed)")
         if not request.output:
             print("\n".join(titles[n] for n in found))
             return
-        if not found:
-            refuse(f"'{request.title}' is in no title of {request.page} (without -o they are listed)")
         figure = f"document.querySelectorAll('figure')[{found[0]}]"
         browser.run(f"{figure}.scrollIntoView()")
         browser.run(

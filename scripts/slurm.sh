@@ -30,9 +30,18 @@ if [[ ! "${1:-}" =~ ^[1-9][0-9]*$ || -z "${2:-}" ]]; then
   sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
   exit 2
 fi
+for variable in POSBENCH_CPUS POSBENCH_THREADS; do
+  if [[ ! "${!variable:-1}" =~ ^[1-9][0-9]*$ ]]; then
+    echo "slurm.sh: $variable is '${!variable}', expected a number of cores" >&2
+    exit 2
+  fi
+done
 shards=$1 directory=$2
 shift 2
-[ $# -gt 0 ] || set -- --profile quick # the default; without any option --resume would only continue a run
+case " $*" in # without a profile --resume would only continue a run
+  *" --profile"* | *" --config"*) ;;
+  *) set -- --profile quick "$@" ;;
+esac
 script=$(realpath "$0")
 here=$(dirname "$script")
 program=${POSBENCH:-}

@@ -4,8 +4,12 @@
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 
-scripts/install_dependencies.sh tests || exit
 preset=${1:-dev}
+if ! grep -q "\"name\": \"$preset\", \"steps\"" CMakePresets.json; then
+  sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
+  exit 2
+fi
+scripts/install_dependencies.sh tests || exit
 log=build/$preset/Testing/Temporary/LastTest.log
 rm -f "$log"
 cmake --workflow --preset "$preset"

@@ -28,6 +28,7 @@ try:
     import posbench
     import torch
     from compare_pytorch import Model
+    from posbench.torch.training import schedule
     from torch import nn
     from torch.nn import functional as F
 except ImportError as missing:
@@ -145,12 +146,9 @@ class Trainer:
         self.optimizer = torch.optim.AdamW(groups, lr=cell.learning_rate, fused=True)
 
     def learning_rate(self):
-        """The schedule of posbench: it rises linearly, and then falls as a cosine."""
-        warm_up = int(self.cell.warm_up * self.cell.steps)
-        if self.step < warm_up:
-            return self.cell.learning_rate * (self.step + 1) / warm_up
-        done = (self.step - warm_up) / (self.cell.steps - warm_up)
-        return self.cell.learning_rate * (1 + math.cos(math.pi * done)) / 2
+        """Returns the learning rate of posbench at this step."""
+        warm_up = math.ceil(self.cell.warm_up * self.cell.steps)
+        return self.cell.learning_rate * schedule("cosine", self.step, self.cell.steps, warm_up)
 
     def train(self, tokens, targets):
         for group in self.optimizer.param_groups:
@@ -202,6 +200,8 @@ def main():
     unknown = [name for name in request.cells.split(",") if name not in CELLS]
     if unknown:
         parser.error(f"unknown cell '{unknown[0]}'; expected {' or '.join(CELLS)}")
+    if not re.fullmatch(r"\d+(,\d+)*", request.seeds):
+        parser.error(f"--seeds is {request.seeds}, expected numbers as in 0,1,2")
     os.environ["POSBENCH_PROGRAM"] = request.posbench
     torch.set_num_threads(request.threads)
     torch.set_flush_denormal(True)

@@ -53,7 +53,7 @@ std::string meaning(Aspect aspect) {
     case Aspect::hierarchy:
       return "follow nested structures, such as brackets and clauses";
     case Aspect::aggregation:
-      return "combine all tokens into one answer, whatever their order";
+      return "combine all tokens, whatever their order";
   }
   return "";
 }

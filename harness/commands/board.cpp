@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/text.h"
+#include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/names.h"
@@ -85,6 +86,9 @@ class BoardSelection {
       const std::string item = std::string_view(kind) == "encoding" ? encoding_name(given) : given;
       const auto is_selected = [&](const std::string& name) { return selects(item, name); };
       if (std::ranges::none_of(names, is_selected)) {
+        if (std::string_view(kind) == "encoding" && encodings().contains(item))
+          throw InputError(
+              fmt::format("the board has no result of '{}'; 'posbench run -e {}' makes some", item, item));
         throw InputError(fmt::format("the board has no {} '{}'{} ('posbench board' shows all)", kind, item,
                                      did_you_mean(item, known)));
       }
@@ -250,7 +254,8 @@ std::string tables_text(const BoardRequest& request, const Board& board, const B
   if (is_overview) return encoding_text(board, format, style) + length_notes + notes;
   const std::vector<std::string> few =
       request.by_task || board.tasks.size() == 1 ? std::vector<std::string>() : few_encodings(board);
-  if (!few.empty()) return few_text(board, few, format, style) + notes;
+  if (!few.empty())
+    return few_text(board, few, format, style) + notes_text(side_by_side_notes(board), format, style);
   if (format == Format::console) return console_text(board, words, style) + length_notes + notes;
   return (format == Format::markdown ? markdown_page(board, words) : latex_tables(board, words)) + length_notes +
          notes;

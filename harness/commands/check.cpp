@@ -36,7 +36,7 @@ struct CheckRequest {
   std::vector<std::string> names;  // tasks and encodings: names, globs and specs; empty: all
   bool variants = false;           // variants of the encodings, options of blocks, pairs in compositions
   bool json = false;
-  bool fail_fast = false;  // stop at the first certificate that does not pass
+  bool fail_fast = false;  // stop at the first check that fails
   int jobs = count_hardware_threads();
 };
 
@@ -336,10 +336,10 @@ void add_check(CLI::App& app, Invocation& invocation) {
       "--variants", request->variants,
       "check each encoding also with its registered options and with each option of the blocks, and sum, layers "
       "and heads over every pair of encodings");
-  command->add_option("-j,--jobs", request->jobs, "number of certificates at once, one thread each")
+  command->add_option("-j,--jobs", request->jobs, "number of checks at once, one thread each")
       ->default_str("all cores")
       ->check(in_range({1, 4096}));
-  command->add_flag("--fail-fast", request->fail_fast, "stop at the first certificate that does not pass");
+  command->add_flag("--fail-fast", request->fail_fast, "stop at the first check that fails");
   command->add_flag("--json", request->json, "output as JSON");
   set_footer(
       *command,

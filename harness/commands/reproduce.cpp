@@ -62,6 +62,20 @@ void print_table(const Table& table, const ReproduceRequest& request) {
   }
 }
 
+/// Returns the columns that fit a console: of claims with one verdict its reason, or the statement if there is no reason;
+/// and else the verdict and the kind.
+Table narrow(const Table& table, bool of_one_verdict, bool has_reasons) {
+  std::vector<std::string> kept{"claim", "verdict", "kind"};
+  if (of_one_verdict) kept = {"claim", has_reasons ? "reason of the verdict" : "statement"};
+  Table result{{}, std::vector<std::vector<Cell>>(table.rows.size())};
+  for (size_t column = 0; column < table.columns.size(); ++column) {
+    if (std::ranges::find(kept, table.columns[column].header) == kept.end()) continue;
+    result.columns.push_back(table.columns[column]);
+    for (size_t row = 0; row < table.rows.size(); ++row) result.rows[row].push_back(table.rows[row][column]);
+  }
+  return result;
+}
+
 /// Prints the claims with the verdicts of the stored runs.
 void print_claims(const ClaimPlan& plan, const ReproduceRequest& request) {
   std::vector<Claim> claims;
@@ -77,14 +91,17 @@ void print_claims(const ClaimPlan& plan, const ReproduceRequest& request) {
     fmt::print("none of these claims is {}\n", to_string(*request.verdict));
     return;
   }
-  print_table(claim_list(claims, results), request);
+  const Table table = claim_list(claims, results);
+  const bool has_reasons = std::ranges::any_of(results, [](const auto& result) { return !result.reason.empty(); });
+  print_table(request.format == Format::console ? narrow(table, request.verdict.has_value(), has_reasons) : table,
+              request);
   if (request.format != Format::console) return;
   fmt::print("\n");
   for (const std::string& note :
-       {std::string(
-            "verdict: by the stored runs of this size ('posbench show weaker' explains a verdict, 'posbench "
-            "show CLAIM' has the rule)"),
-        std::string("predicted: the verdict that was expected before any run"),
+       {std::string("verdict: by the stored runs of this size ('posbench show weaker' explains a verdict)"),
+        std::string(
+            "'posbench show CLAIM' has the statement, the rule and the reason; --verdict WORD lists the reasons "
+            "of a verdict, and --format csv has all columns"),
         "verdicts: " + count_verdicts(results), "kinds: " + claim_kinds(claims)})
     fmt::print("{}\n", wrapped_lines(note, 0, list_width()));
 }

@@ -54,7 +54,8 @@ int separation(const SeparationRequest& request) {
   }
   fmt::print("{}\n", request.markdown ? to_markdown(table) : to_console_text(table, {console_width()}));
   fmt::print("{} of {} tasks separate encodings: at least {:g} times the variance over seeds, by {} {}\n",
-             separating, separations.size(), kRatio, metric_info(request.metric).title, to_string(request.kind));
+             separating, separations.size(), kRatio, metric_info(request.metric).title,
+             request.kind == SplitKind::in_distribution ? "in distribution" : "out of distribution");
   if (seeds < static_cast<int>(kEnoughSeeds))
     fmt::print("{} seeds are too few to resolve pairs: run with -s {}\n", seeds, kEnoughSeeds);
   return separating >= request.fraction * static_cast<double>(separations.size()) ? 0 : 1;

@@ -72,6 +72,24 @@ std::string wrapped_paragraphs(const std::string& notes) {
   return text;
 }
 
+/// Returns the examples. A meaning that does not fit the console has a line of its own.
+std::string wrapped_examples(const std::string& examples) {
+  const auto width = static_cast<size_t>(console_width());
+  std::string text;
+  for (size_t begin = 0; begin < examples.size();) {
+    const size_t end = std::min(examples.find('\n', begin), examples.size());
+    const std::string line = examples.substr(begin, end - begin);
+    const size_t gap = line.find("  ", 2);
+    if (line.size() > width && gap != std::string::npos) {
+      text += fmt::format("{}\n{:6}{}\n", line.substr(0, gap), "", line.substr(line.find_first_not_of(' ', gap)));
+    } else {
+      text += line + "\n";
+    }
+    begin = end + 1;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string usage_of(const CLI::App& app) {
@@ -131,12 +149,12 @@ std::string describe_option(const CLI::Option& option) {
 
 std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const {
   const auto everywhere = [](const CLI::Option& o) { return o.get_group() == kEverywhere; };
-  std::string text = app->get_description() + "\nUsage: " + usage_of(*app) + "\n";
+  std::string text = wrap_text(app->get_description(), 0, console_width()) + "\nUsage: " + usage_of(*app) + "\n";
   text += options("Arguments", *app, is_argument);
   text += options("Options", *app, [&](const CLI::Option& o) { return !is_argument(o) && !everywhere(o); });
   text += options(kEverywhere, app->get_parent() ? *app->get_parent() : *app, everywhere);
   const auto [examples, notes] = split_footer(app->get_footer());
-  return text + commands(*app) + "\nExamples:\n" + examples + "\n" + wrapped_paragraphs(notes) + "\n";
+  return text + commands(*app) + "\nExamples:\n" + wrapped_examples(examples) + wrapped_paragraphs(notes) + "\n";
 }
 
 CLI::Validator one_of(const std::vector<std::string>& words) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -50,7 +51,8 @@ def _is_wrapper(path: Path) -> bool:
 def call(arguments: Sequence[Argument], accept: Sequence[int] = (0,), progress: bool = False) -> str:
     """Runs the program and returns its standard output.
 
-    Raises InputError or ProgramError if the exit code is not in `accept`.
+    Raises InputError or ProgramError if the exit code is not in `accept`, and for an error with an accepted code: 1 can
+    mean that an experiment diverged, and that a file could not be written.
     """
     command = [str(program_path()), *map(str, arguments)]
     try:
@@ -64,7 +66,8 @@ def call(arguments: Sequence[Argument], accept: Sequence[int] = (0,), progress: 
         reader.start()
         output = process.stdout.read()
         reader.join()
-    if process.returncode in accept:
+    is_error = process.returncode != 0 and bool(lines) and lines[-1].startswith("posbench: ")
+    if process.returncode in accept and not is_error:
         return output
     if process.returncode == 130:
         raise KeyboardInterrupt
@@ -88,14 +91,24 @@ def configuration(profile: str | None, settings: Settings, config: str | Path | 
     if config is not None:
         flags += ["--config", str(config)]
     if isinstance(settings, Mapping):
-        settings = [f"{name}={_text(value)}" for name, value in settings.items()]
+        settings = [f"{name}={text_of(value)}" for name, value in settings.items()]
     for setting in settings:
         flags += ["--set", setting]
     return flags
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
+    """Returns the value of a setting as the program reads it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def parse_value(text: Any) -> Any:
+    """Returns the number or truth value that the text of a setting states, or else the text."""
+    try:
+        value = json.loads(text)
+    except (TypeError, ValueError):
+        return text
+    return value if isinstance(value, (int, float)) else text
 
 
 def main() -> None:
@@ -104,4 +117,9 @@ def main() -> None:
         path = str(program_path())
     except ProgramError as error:
         sys.exit(f"posbench: {error}")
-    os.execv(path, [path, *sys.argv[1:]])
+    if Path(path).resolve() == Path(sys.argv[0]).resolve():
+        sys.exit(f"posbench: POSBENCH_PROGRAM is {path}, which starts that program; set it to the program itself")
+    try:
+        os.execv(path, [path, *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"posbench: {path} cannot be started: {error.strerror}; correct POSBENCH_PROGRAM")

@@ -6,12 +6,15 @@ python -m posbench.figures RUN... -o DIR     SVG, PDF and PNG, without a browser
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 
 from ._program import PosbenchError
 from .plots import _FORMATS
 from .report import Report
 from .views import View
+
+_BETWEEN_SPECS = r",(?![\w.]+=)(?![^(]*\))"  # a comma that neither begins an option nor stands in parentheses
 
 
 def main() -> int:
@@ -26,11 +29,15 @@ def main() -> int:
     parser.add_argument("--font-size", type=float, default=8, help="size of labels in points [8]")
     parser.add_argument("--formats", default=",".join(_FORMATS), help="comma-separated formats [svg,pdf,png]")
     parser.add_argument("--plots", metavar="TEXT", help="only plots with this text in the section or title")
-    parser.add_argument("-e", "--encodings", help="comma-separated encodings of curves [the first eight]")
+    parser.add_argument(
+        "-e",
+        "--encodings",
+        help="comma-separated encodings of curves, as in 'rope,cope:positions=16' [the first eight]",
+    )
     given = parser.parse_args()
     try:
         plots = View("report", [Report.load(run) for run in given.runs]).plots(
-            given.encodings and given.encodings.split(",")
+            given.encodings and re.split(_BETWEEN_SPECS, given.encodings)
         )
         plots = plots[given.plots] if given.plots else plots
         files = plots.save(given.output, formats=given.formats.split(","), width=given.width, font_size=given.font_size)

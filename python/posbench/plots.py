@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ._program import InputError
+from ._program import InputError, ProgramError
 
 _SCRIPT = re.compile(r'<script type="application/json" id="(\w+)">(.*?)</script>', re.S)
 _MOST_CURVES = 8  # of a plot, if the caller does not choose them
@@ -131,7 +131,7 @@ def _check_sizes(formats: Sequence[str], width: float, font_size: float) -> None
     try:
         import vl_convert  # noqa: F401
     except ImportError:
-        raise InputError("figures need vl-convert-python; install it with pip install 'posbench[figures]'") from None
+        raise ProgramError("figures need vl-convert-python; install it with pip install 'posbench[figures]'") from None
 
 
 def plots_of(page: str, encodings: Sequence[str] | None = None) -> Plots:

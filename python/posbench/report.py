@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._program import InputError, Settings, call, configuration
+from ._program import InputError, Settings, call, configuration, parse_value, text_of
 from .plots import Plots
 from .samples import Samples
 from .views import View, load_reports
@@ -40,7 +40,9 @@ class Report:
         try:
             data = path.read_bytes()
             data = json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
-        except (OSError, EOFError, ValueError, zlib.error) as error:
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror or error}") from None
+        except (EOFError, ValueError, zlib.error) as error:
             raise InputError(f"{path}: {error}") from None
         if not isinstance(data, dict) or data.get("schema_version") != 1 or "experiments" not in data:
             raise InputError(f"{path} is no report of posbench with schema_version 1")
@@ -64,7 +66,7 @@ class Report:
             about = {key: e[key] for key in ("task", "encoding", "seed", "status", "parameters", "steps")}
             if "swept" in e:
                 about.update(swept_task=e["swept"]["task"], swept_encoding=e["swept"]["encoding"])
-                about.update((value["name"], _number(value["value"])) for value in e["swept"]["values"])
+                about.update((value["name"], parse_value(value["value"])) for value in e["swept"]["values"])
             if "extends" in e:
                 about.update(parent=e["extends"]["parent"], further_steps=e["extends"]["steps"])
             if not e["splits"]:
@@ -185,7 +187,7 @@ def run(
     if jobs is not None:
         flags += ["-j", str(jobs)]
     for name, values in (sweep or {}).items():
-        flags += ["--sweep", f"{name}={','.join(map(str, values))}"]
+        flags += ["--sweep", f"{name}={','.join(map(text_of, values))}"]
     if save_models:
         flags += ["--save-models"]
     for run_or_report in [reuse] if isinstance(reuse, (str, Path)) else reuse:
@@ -272,15 +274,6 @@ def score_files(files: Iterable[Path], output: str | Path | None = None) -> Repo
             raise InputError("there are no answers to score")
         call(["score", *files, "-o", path], accept=(0, 1))
         return Report.load(path)
-
-
-def _number(text: str) -> Any:
-    """Returns the number that the text states, or else the text."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return value if isinstance(value, (int, float)) else text
 
 
 def _manifest_path(path: Path) -> Path:

@@ -50,6 +50,10 @@ class Samples:
         for name in ("tokens", "mask", "targets", "segments", "digit_positions", "coordinates"):
             if name in part:
                 part[name] = part[name][..., :longest]
+        most_scored = int((part["scored_positions"] >= 0).sum(1).max(initial=0))
+        for name in ("scored_positions", "distances"):
+            if name in part:
+                part[name] = part[name][:, :most_scored]
         about = dict(self.manifest, first=int(self.manifest.get("first", 0)) + first, count=max(0, last - first))
         return Samples(**part, manifest=about)
 

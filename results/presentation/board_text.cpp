@@ -292,10 +292,13 @@ std::vector<std::string> board_length_notes(const Board& board) {
   return notes;
 }
 
+std::string values_note(const BoardOptions& options) {
+  return fmt::format("Values: {}, {}, mean over seeds and splits.", metric_info(options.metric).title,
+                     split_title(options));
+}
+
 std::vector<std::string> board_notes(const Board& board, const BoardTexts& words) {
-  std::vector<std::string> notes = {fmt::format("Values: {}, {}, mean over seeds and splits.",
-                                                metric_info(board.options.metric).title,
-                                                split_title(board.options))};
+  std::vector<std::string> notes = {values_note(board.options)};
   if (any(board, BoardStatus::in_tier)) {
     notes.push_back(fmt::format(
         "tier: the seeds cannot tell these encodings from the best of them (exact permutation tests at 5 %, "

@@ -60,6 +60,9 @@ std::vector<std::string> board_summary_notes(const Board&);
 /// Returns lines that explain the effective lengths of the rows; nothing without a grid.
 std::vector<std::string> board_length_notes(const Board&);
 
+/// Returns "Values: sequence accuracy, out of distribution, mean over seeds and splits."
+std::string values_note(const BoardOptions&);
+
 /// Returns lines that explain the columns of the board.
 std::vector<std::string> board_notes(const Board&, const BoardTexts&);
 

@@ -17,7 +17,9 @@
 #include "results/presentation/effective_length_text.h"
 #include "results/presentation/over_tasks_text.h"
 #include "results/statistics/compare.h"
+#include "results/statistics/learned.h"
 #include "results/statistics/over_tasks.h"
+#include "results/statistics/tiers.h"
 
 namespace posbench {
 namespace {
@@ -213,22 +215,43 @@ Table side_by_side_table(const Board& board, const std::vector<std::string>& enc
 }
 
 std::string side_by_side_text(const Board& board, const std::vector<std::string>& encodings) {
-  std::map<std::string, size_t> highest;
-  size_t equal = 0, apart = 0;
+  std::map<std::string, size_t> learned, best;
+  size_t learned_by_all = 0, apart = 0;
   for (const BoardTask& task : board.tasks) {
-    const auto value = [&](const std::string& encoding) { return value_of(task, encoding); };
-    const std::string& best = *std::ranges::max_element(encodings, {}, value);
-    const bool is_only = std::ranges::count(encodings, value(best), value) == 1;
-    (is_only ? highest[best] : equal) += 1;
     apart += has_different_tiers(task, encodings) ? 1 : 0;
+    size_t learned_here = 0;
+    for (const std::string& encoding : encodings) {
+      const BoardRow* row = find_row(task, encoding);
+      if (row == nullptr || row->status == BoardStatus::not_learned) continue;
+      ++learned[encoding];
+      ++learned_here;
+    }
+    if (learned_here < encodings.size()) continue;
+    ++learned_by_all;
+    std::vector<std::pair<double, std::string>> values;
+    for (const std::string& encoding : encodings) values.emplace_back(value_of(task, encoding), encoding);
+    std::ranges::sort(values, std::greater());
+    if (values[0].first - values[1].first >= kTierDifference) ++best[values[0].second];
   }
-  std::vector<std::string> counts;
-  for (const std::string& encoding : encodings)
-    counts.push_back(fmt::format("{} on {}", encoding, highest[encoding]));
+  std::vector<std::string> learned_texts, best_texts;
+  for (const std::string& encoding : encodings) {
+    learned_texts.push_back(fmt::format("{} {}", encoding, learned[encoding]));
+    best_texts.push_back(fmt::format("{} on {}", encoding, best[encoding]));
+  }
   return fmt::format(
-      "Highest mean, {}, on {} tasks: {}, equal on {}. Tiers, which need {} seeds, tell them apart on {}. A task that is not "
-      "learned counts as 0.",
-      split_title(board.options), board.tasks.size(), fmt::join(counts, ", "), equal, kEnoughSeeds, apart);
+      "Tasks learned, of {}: {}, {} {}. On these {}, {}, highest by {} or more: {}. Tiers, which need {} seeds, tell them "
+      "apart on {}.",
+      board.tasks.size(), fmt::join(learned_texts, ", "), encodings.size() == 2 ? "both" : "all", learned_by_all,
+      learned_by_all, split_title(board.options), kTierDifference, fmt::join(best_texts, ", "), kEnoughSeeds,
+      apart);
+}
+
+std::vector<std::string> side_by_side_notes(const Board& board) {
+  return {
+      values_note(board.options),
+      fmt::format("not learned: most seeds are under {} in distribution, so the out-of-distribution accuracy says "
+                  "nothing about the encoding. The order of the rows takes it as 0.",
+                  kLearned)};
 }
 
 }  // namespace posbench

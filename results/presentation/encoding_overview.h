@@ -37,8 +37,10 @@ std::vector<std::string> few_encodings(const Board&);
 /// Returns a row for each task, with the mean of each encoding. The tasks on which the first is furthest ahead come first.
 Table side_by_side_table(const Board&, const std::vector<std::string>& encodings);
 
-/// Returns "Highest mean, on 69 tasks: alibi on 40, rope on 20, equal on 9. Tiers, which need 5 seeds, tell them apart
-/// on 6."
+/// Returns how many tasks each encoding and all of them have learned, and on how many of the latter each is the best.
 std::string side_by_side_text(const Board&, const std::vector<std::string>& encodings);
+
+/// Returns the notes of the table, and of the text before it.
+std::vector<std::string> side_by_side_notes(const Board&);
 
 }  // namespace posbench

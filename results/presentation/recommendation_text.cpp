@@ -38,10 +38,9 @@ std::string basis_text(const LengthTasks& tasks) {
   return texts.empty() ? "no task" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
-bool has_grid(const Recommendations& found) {
-  return std::ranges::any_of(found.lengths, [](const LengthTasks& tasks) {
-    return std::ranges::any_of(tasks.tested,
-                               [](const LengthTask& task) { return task.basis == LengthBasis::grid; });
+bool has_basis(const Recommendations& found, LengthBasis basis) {
+  return std::ranges::any_of(found.lengths, [basis](const LengthTasks& tasks) {
+    return std::ranges::any_of(tasks.tested, [basis](const LengthTask& task) { return task.basis == basis; });
   });
 }
 
@@ -54,13 +53,18 @@ std::vector<std::string> length_notes(const Recommendations& found, const Need& 
       "more there. The encodings keep {2:.0f} % or more of the tasks of each aspect.",
       *need.length, kKept, 100 * need.share)};
   notes.emplace_back(
-      has_grid(found)
+      !has_basis(found, LengthBasis::grid)
+          ? "The splits in brackets decide, because some reports have no grid of lengths (evaluation.grid)."
+      : has_basis(found, LengthBasis::splits)
           ? "The effective length decides for all encodings if each that learned the task has a grid of lengths, and "
             "otherwise the splits in brackets."
-          : "The splits in brackets decide, because some reports have no grid of lengths (evaluation.grid).");
+          : "The effective length decides: each encoding that learned one of the tasks has a grid of lengths on it.");
   for (size_t n = 0; n < need.aspects.size(); ++n) {
     const LengthTasks& tasks = found.lengths[n];
-    std::string text = fmt::format("{} at {}x: {}.", need.aspects[n].aspect, *need.length, basis_text(tasks));
+    const std::string basis = basis_text(tasks);
+    const bool are_all = basis == fmt::format("{}", fmt::join(need.aspects[n].tasks, ", "));
+    if (are_all) continue;  // the tasks are listed above
+    std::string text = fmt::format("{} at {}x: {}.", need.aspects[n].aspect, *need.length, basis);
     if (!tasks.too_short.empty())
       text += fmt::format(" Left out, because they were not tested there: {}.", fmt::join(tasks.too_short, ", "));
     if (!tasks.unlearned.empty())

@@ -211,6 +211,8 @@ def test_torch_wrong_arguments_are_refused():
     assert "an encoding, mixer=... or model=..." in refused()
     assert "there are no tasks" in raised(posbench.InputError, pt.run, mixer=lstm)
     assert "model.window is 4" in refused(mixer=lstm, settings={"model.window": 4})
+    assert "validate_splits is True" in refused(mixer=lstm, settings={"training.validate_splits": True})
+    assert "does not extend" in refused(mixer=lstm, settings={"extend.encodings": "rope"})
     task = posbench.task("flip_flop:length=16", profile="smoke", settings=SETTINGS)
     model = pt.initial_model(task, mixer=lstm)
     assert "no mixer 'lstm'" in raised(posbench.InputError, pt.save_parameters, model, "x.safetensors", task.manifest)

@@ -43,6 +43,7 @@ def test_samples_are_those_of_the_program():
     part = samples[10:20]
     assert part.index.tolist() == list(range(20, 30)) and part.manifest["first"] == 20
     assert part.tokens.shape[1] == part.mask.sum(1).max()
+    assert part.scored_positions.shape[1] == (part.scored_positions >= 0).sum(1).max()
 
 
 def test_samples_have_the_begin_token_of_the_model():
@@ -124,6 +125,23 @@ def test_a_missing_program_is_an_error_of_the_package():
         assert "/missing/posbench cannot be started" in raised(posbench.ProgramError, posbench.task, "flip_flop")
     finally:
         os.environ["POSBENCH_PROGRAM"] = sys.argv[1]
+
+
+def test_an_error_with_the_exit_code_of_a_diverged_experiment_is_raised():
+    with tempfile.TemporaryDirectory() as folder:
+        full, wrapper = Path(folder) / "full", Path(folder) / "wrapper"
+        full.write_text("#!/bin/sh\necho 'posbench: No space left on device' >&2\nexit 1\n")
+        wrapper.write_text(f"#!{sys.executable}\nfrom posbench._program import main\nmain()\n")
+        for script in (full, wrapper):
+            script.chmod(0o755)
+        try:
+            os.environ["POSBENCH_PROGRAM"] = str(full)
+            assert "No space left" in raised(posbench.ProgramError, posbench.run, tasks=["flip_flop"], progress=False)
+            about = dict(os.environ, POSBENCH_PROGRAM=str(wrapper), PYTHONPATH=":".join(sys.path))
+            ended = subprocess.run([wrapper, "--version"], env=about, capture_output=True, text=True, timeout=60)
+            assert ended.returncode == 1 and "set it to the program itself" in ended.stderr
+        finally:
+            os.environ["POSBENCH_PROGRAM"] = sys.argv[1]
 
 
 def test_a_class_is_refused_with_the_function_that_trains_it():

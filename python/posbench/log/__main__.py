@@ -18,6 +18,8 @@ def main() -> int:
     parser.add_argument("--once", action="store_true", help="log what there is, and do not wait for more")
     parser.add_argument("--every", type=float, default=5, help="seconds between two looks at the run [default: 5]")
     given = parser.parse_args()
+    if not 0 < given.every < float("inf"):
+        parser.error(f"--every is {given.every:g}, expected a number of seconds above 0")
     try:
         options = {"project": given.project, "directory": given.directory, "once": given.once, "every": given.every}
         complete = follow(given.run, given.to, **options)

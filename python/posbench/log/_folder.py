@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._program import InputError
+from .._program import InputError, parse_value
 
 Points = dict[int, dict[str, float]]  # values of metrics by step
 
@@ -90,11 +90,11 @@ class RunFolder:
         known when the experiment has finished."""
         config = {"task": experiment.task, "encoding": experiment.encoding, "seed": experiment.seed, **self.settings()}
         overrides = self._config.get("overrides", {}).get(experiment.task.split(":")[0], {})
-        config.update((name, number(value)) for name, value in overrides.items())
+        config.update((name, parse_value(value)) for name, value in overrides.items())
         for name in self._config.get("sweep", {}):
             config.pop(name, None)
         if line is not None:
-            config.update((v["name"], number(v["value"])) for v in line.get("swept", {}).get("values", []))
+            config.update((v["name"], parse_value(v["value"])) for v in line.get("swept", {}).get("values", []))
             config.update((f"extends.{name}", value) for name, value in line.get("extends", {}).items())
             config.update({name: line[name] for name in ("parameters", "steps", "learning_rate") if name in line})
         return config
@@ -158,15 +158,6 @@ def results(line: Mapping[str, Any]) -> dict[str, float]:
         for metric in ("loss", "margin"):
             values[f"test/{split['name']}/{metric}"] = split.get(metric)
     return _finite(values)
-
-
-def number(text: Any) -> Any:
-    """Returns the number or truth value that the text of a setting states, or else the text."""
-    try:
-        value = json.loads(text)
-    except (TypeError, ValueError):
-        return text
-    return value if isinstance(value, (int, float)) else text
 
 
 def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:

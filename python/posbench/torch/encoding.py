@@ -73,6 +73,10 @@ class Attention:
         return difference if difference.dim() == 2 else difference[:, None]
 
 
+def snake_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
 class Encoding(nn.Module):
     """A position encoding. This base class is plain attention, without one; an encoding overrides what it changes.
 
@@ -90,7 +94,7 @@ class Encoding(nn.Module):
 
     @classmethod
     def report_name(cls) -> str:
-        return cls.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+        return cls.name or snake_case(cls.__name__)
 
     def positions(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
         """1. Returns the position of each token, (T) or (B, T), of the type of the parameters.   Default: 0 .. T - 1."""

@@ -19,11 +19,17 @@ _TYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F64": np.dtype("<f8
 def read_safetensors(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Returns the arrays and the metadata of a file."""
     path = Path(path)
-    bytes_ = path.read_bytes()
+    try:
+        bytes_ = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
     size = int.from_bytes(bytes_[:8], "little")
     if len(bytes_) < 8 or size > len(bytes_) - 8:
         raise InputError(f"{path} is no .safetensors file, or truncated")
-    header, numbers = json.loads(bytes_[8 : 8 + size]), bytes_[8 + size :]
+    try:
+        header, numbers = json.loads(bytes_[8 : 8 + size]), bytes_[8 + size :]
+    except ValueError:
+        raise InputError(f"{path} is no .safetensors file, or truncated") from None
     metadata = header.pop("__metadata__", {})
     arrays = {}
     for name, about in header.items():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Callable
 
@@ -10,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from .._program import InputError
-from .encoding import ModelConfig
+from .encoding import ModelConfig, snake_case
 
 MakeModule = Callable[[ModelConfig], nn.Module]
 _CAUSAL_TOLERANCE = 1e-4  # relative to the largest logit; rounding is far below
@@ -67,10 +66,6 @@ class AnyModel(Model):
         expected = (*tokens.shape, self.config.vocabulary)
         about = f"the model '{self.name}'"
         return call_module(self.module, tokens, mask_of(self.config, mask, tokens), expected, about)
-
-
-def snake_case(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def name_of(make: MakeModule, module: nn.Module) -> str:

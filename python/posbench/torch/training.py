@@ -28,7 +28,11 @@ MakeEncoding = Callable[[ModelConfig], Encoding]
 _TEST_BATCH = 128
 _COUNTS = ("window", "segment", "chunk", "sinks", "temperature")
 _OF_ATTENTION = {**dict.fromkeys(_COUNTS, 0), "qk_norm": False, "logit_scale": "constant"}  # without effect
-_ONLY = {"optimizer": "adamw", "outputs": "vocabulary"}  # settings that are supported with this value only
+_ONLY = {
+    "optimizer": "adamw",
+    "outputs": "vocabulary",
+    "validate_splits": False,
+}  # settings that are supported with this value only
 
 
 @dataclass
@@ -157,12 +161,13 @@ def loss_of(model: Model, samples: Samples) -> Tensor:
 def scored_logits(model: Model, samples: Samples) -> np.ndarray:
     """Returns the logits at the scored positions, (N, S, vocabulary)."""
     model.eval()
+    positions = np.maximum(samples.scored_positions, 0)
     pieces = []
     with torch.no_grad():
         for first in range(0, len(samples), _TEST_BATCH):
             part = samples[first : first + _TEST_BATCH]
             logits = model(**tensors(part, model.device)).float().cpu().numpy()
-            pieces.append(part.at_scored(logits))
+            pieces.append(logits[np.arange(len(part))[:, None], positions[first : first + _TEST_BATCH]])
     return np.concatenate(pieces)
 
 
@@ -239,7 +244,7 @@ def train(
     training = Training()
     since: list[float] = []
     perfect_validations = 0
-    while training.steps < min(total, steps or total) and not training.stopped_early:
+    while training.steps < min(total, total if steps is None else steps) and not training.stopped_early:
         model.train()
         optimizer.zero_grad(set_to_none=False)
         loss = loss_of(model, batches.samples(training.steps))
@@ -326,7 +331,12 @@ def run(
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         files: list[Path] = []
-        for task in [Task(spec, flags) for spec in tasks]:
+        made_tasks = [Task(spec, flags) for spec in tasks]
+        if any("extend" in task.manifest["settings"] for task in made_tasks):
+            raise InputError(
+                "a setting 'extend.*' is given; posbench.torch does not extend trained models, so leave it out"
+            )
+        for task in made_tasks:
             for seed in seeds:
                 started = time.process_time()
                 made = _make_model(task, seed, encoding, mixer, model).to(device)

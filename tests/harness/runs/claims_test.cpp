@@ -184,6 +184,8 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
   const Outcome list = posbench_command(directory, "reproduce --list");
   CHECK(list.code == 0);
   CHECK(list.out.find("cope-counting-3") != std::string::npos);
+  CHECK(list.out.substr(0, list.out.find('\n')).ends_with(" kind"));
+  CHECK(std::ranges::count(list.out, '\n') < 140);  // one table with a line for each claim
   CHECK(list.out.find("\nkinds: ") != std::string::npos);
   const Outcome unknown = posbench_command(directory, "reproduce cope-counting-4");
   CHECK(unknown.code == 2);
@@ -226,6 +228,10 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
     CHECK(outcome.error.find("none: there is no such directory") != std::string::npos);
   }
   const Outcome contradicted = posbench_command(directory, "reproduce --list --verdict contradicted");
+  CHECK(contradicted.out.starts_with("claim "));
+  CHECK(contradicted.out.substr(0, contradicted.out.find('\n')).ends_with(" statement"));
+  CHECK(posbench_command(directory, "reproduce --list --verdict weaker").out.find("nine in ten are unlikely") !=
+        std::string::npos);
   CHECK(contradicted.out.find(" contradicted\nkinds: ") != std::string::npos);
   CHECK(contradicted.out.find("inconclusive,") == std::string::npos);
   const Outcome nothing = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o .");
