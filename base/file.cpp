@@ -38,13 +38,12 @@ constexpr const char *kTemporaryPrefix = ".posbench-", *kTemporarySuffix = ".tmp
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
 
-/// Returns a new name in a folder, unique among processes.
+}  // namespace
+
 fs::path temporary_name(const fs::path& folder) {
   static thread_local std::random_device random;
   return folder / fmt::format("{}{:08x}{:08x}{}", kTemporaryPrefix, random(), random(), kTemporarySuffix);
 }
-
-}  // namespace
 
 bool is_special(const fs::path& path) {
   struct stat about {
@@ -143,7 +142,7 @@ OutputFile::OutputFile(const fs::path& path, Order order) : target_(path) {
     return;
   }
   std::error_code error;
-  if (fs::is_symlink(path, error) && fs::exists(path, error)) target_ = fs::canonical(path);
+  if (fs::is_symlink(path, error)) target_ = fs::weakly_canonical(folder_of(path) / fs::read_symlink(path));
   temporary_ = temporary_name(special_ ? fs::temp_directory_path() : folder_of(target_));
   file_ = std::make_unique<File>(temporary_, O_WRONLY | O_CREAT | O_EXCL, path);
 }

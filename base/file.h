@@ -49,7 +49,8 @@ class File {
 };
 
 /// Writes a file in pieces: into a temporary file in the same folder, which is flushed to disk and renamed at the
-/// end, so that at any moment the path has the old text or the new one. Follows a symbolic link. Writes into a
+/// end, so that at any moment the path has the old text or the new one. Follows a symbolic link, also to a file that does
+/// not exist yet. Writes into a
 /// special file (a pipe, a device, standard output) without replacing it.
 class OutputFile {
  public:
@@ -96,5 +97,7 @@ void flush_folder(const std::filesystem::path&);
 
 /// Returns whether a file has a name of the temporary files of write_file.
 bool is_temporary(const std::filesystem::path&);
+/// Returns a new path of that form in a folder, unique among processes.
+std::filesystem::path temporary_name(const std::filesystem::path& folder);
 
 }  // namespace posbench

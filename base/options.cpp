@@ -24,9 +24,8 @@ int Integers::min() const { return *std::min_element(values_.begin(), values_.en
 int Integers::max() const { return *std::max_element(values_.begin(), values_.end()); }
 
 std::string Integers::text() const {
-  const bool interval = values_.size() > 1 &&
-                        values_.back() - values_.front() + 1 == static_cast<int>(values_.size()) &&
-                        std::is_sorted(values_.begin(), values_.end());
+  const auto is_gap = [](int one, int next) { return next != one + 1; };
+  const bool interval = values_.size() > 1 && std::ranges::adjacent_find(values_, is_gap) == values_.end();
   if (interval) return fmt::format("{}..{}", values_.front(), values_.back());
   return fmt::format("{}", fmt::join(values_, "/"));
 }

@@ -25,7 +25,7 @@ std::vector<Query> count_answers(const SavedModel& saved, const PreparedSample& 
     if (!example.evidence.empty()) query.evidence = example.evidence[n];
     if (!example.distances.empty()) query.distance = example.distances[n];
     const Count count{
-        predicted_token(logits, static_cast<Index>(n), example.candidates, outputs) == sample.targets[n], 1};
+        score_row(logits, static_cast<Index>(n), outputs, example.candidates, sample.targets[n]).right, 1};
     report.answers += count;
     if (query.evidence) report.by_evidence_distance[std::abs(query.at - *query.evidence)] += count;
     queries.push_back(query);

@@ -27,7 +27,14 @@ bool Oracle::is_valid(const Spec& spec, const TaskInfo& info) const {
   for (const TaskInfo::Split& split : info.splits) {
     for (const auto& [option, value] : split.options) known.insert(option);
   }
-  return std::ranges::all_of(spec.options, [&](const auto& option) { return known.contains(option.first); });
+  const auto is_limited = [&](const std::string& name) {
+    return std::ranges::any_of(valid_options_,
+                               [&](const std::string& entry) { return entry.starts_with(name + "="); });
+  };
+  return std::ranges::all_of(spec.options, [&](const auto& option) {
+    const auto& [name, value] = option;
+    return known.contains(is_limited(name) ? name + "=" + value : name);
+  });
 }
 
 const std::map<std::string, Oracle>& oracles() { return all_oracles(); }

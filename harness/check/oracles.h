@@ -22,7 +22,8 @@ class Oracle {
   using Distances = std::function<std::vector<int>(const Example&)>;
 
   /// `valid_options`: options under which it is valid, in addition to the length and the options that splits
-  /// change. `distances`: computes the values of Example::distances.
+  /// change. An entry NAME=VALUE permits this value and the default only. `distances`: computes the values of
+  /// Example::distances.
   Oracle(std::vector<std::string> valid_options, Solve solve, Distances distances)
       : valid_options_(std::move(valid_options)), solve_(std::move(solve)), distances_(std::move(distances)) {}
 

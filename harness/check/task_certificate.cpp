@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -156,8 +158,18 @@ class Certificate {
     check_shortcuts(split, *task, layout, drawn, json);
   }
 
-  /// Returns a message if the example is wrong, or "". `other_answer`: of another example.
+  /// Returns a message if the example is wrong, or if the oracle of a user fails, or "". `other_answer`: of another example.
   std::string check_sample(const Example& e, const Task& task, int n, int other_answer) const {
+    try {
+      return find_fault(e, task, n, other_answer);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      return fmt::format("checking it fails: {}", error.what());
+    }
+  }
+
+  std::string find_fault(const Example& e, const Task& task, int n, int other_answer) const {
     if (e.scored.empty()) return "no position is scored";
     if (std::string wrong = validate(e, setup_.model_config.vocabulary, task.answers()); !wrong.empty())
       return wrong;

@@ -84,8 +84,9 @@ Inspection inspect_example(const InspectRequest& request) {
   inspection.scored = example.scored;
   for (size_t n = 0; n < inspection.scored.size(); ++n) {
     inspection.expected.push_back(task.token_text(drawn.targets[n]));
-    inspection.answered.push_back(task.token_text(
-        predicted_token(activations.logits, static_cast<Index>(n), example.candidates, samples.num_outputs())));
+    const ScoredAnswer answer = score_row(activations.logits, static_cast<Index>(n), samples.num_outputs(),
+                                          example.candidates, drawn.targets[n]);
+    inspection.answered.push_back(task.token_text(answer.predicted));
   }
   for (int layer = 0; layer < model.config.layers; ++layer) {
     inspection.layers.push_back(

@@ -131,10 +131,12 @@ bool continues_stored_run(const Request& request) {
   return true;
 }
 
-/// Throws InputError if the run to continue has trained without saving losses.
-void check_trace(const Request& request) {
-  if (!request.resume || !request.trace_loss || !request.directory) return;
-  if (std::filesystem::exists(*request.directory / kLossFolder) || !has_begun(*request.directory)) return;
+/// Saves losses if the run to continue does. Throws InputError if it has trained without saving them.
+void continue_trace(Request& request) {
+  if (!request.resume || !request.directory) return;
+  const bool has_losses = std::filesystem::exists(*request.directory / kLossFolder);
+  request.trace_loss = request.trace_loss || has_losses;
+  if (!request.trace_loss || has_losses || !has_begun(*request.directory)) return;
   throw InputError(fmt::format("--resume: {} was started without --trace-loss; leave it out, or start a new run",
                                request.directory->string()));
 }
@@ -151,7 +153,6 @@ RunConfig read_stored_run(Request& request) {
     }
     if (request.shard == Shard{}) request.shard = manifest.shard;
     request.save_models = request.save_models || manifest.save_models;
-    if (std::filesystem::exists(*request.directory / kLossFolder)) request.trace_loss = true;
     return config_from_json(manifest.config, path.string() + ": config");
   });
 }
@@ -171,7 +172,7 @@ int run(Request& request) {
   request.existing = request.resume ? Existing::resume : request.force ? Existing::replace : Existing::refuse;
   request.verbosity = is_quiet() ? Verbosity::quiet : request.verbose ? Verbosity::verbose : Verbosity::normal;
   RunConfig config = continues_stored_run(request) ? read_stored_run(request) : make_config(request.config);
-  check_trace(request);
+  continue_trace(request);
   explain_aliases(request.config);
   leave_out_incompatible(config, request);
   if (request.show_config) {

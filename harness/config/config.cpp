@@ -52,7 +52,7 @@ ExperimentOptions RunConfig::for_task(const std::string& task) const {
 }
 
 void RunConfig::set_for_all(const std::string& name, const std::string& value) {
-  set(name, value);
+  set(name, name == "extend.encodings" ? named_extensions(value) : value);
   for (auto& [task, settings] : overrides)
     std::erase_if(settings, [&](const auto& setting) { return setting.first == name; });
   std::erase_if(overrides, [](const auto& of_task) { return of_task.second.empty(); });
@@ -143,7 +143,7 @@ RunConfig make_config(const ConfigRequest& request) {
     config.set_sweep(name, sweep.substr(equals + 1));
   }
   if (request.learning_rates) config.set_for_all("training.learning_rate", *request.learning_rates);
-  if (request.extend) config.set_for_all("extend.encodings", named_extensions(*request.extend));
+  if (request.extend) config.set_for_all("extend.encodings", *request.extend);
   if (request.tasks) config.tasks = select(*request.tasks, "task", config.tasks);
   if (request.encodings) config.encodings = select(*request.encodings, "encoding");
   if (request.seeds) config.seeds = parse_seeds(*request.seeds);

@@ -60,7 +60,12 @@ std::string setting(const Json& value, const std::string& name) {
 /// match a pattern with a '/', as in "chomsky/*".
 std::vector<std::string> tasks_of_key(const std::string& key, const std::string& where) {
   if (key.find(':') != key.npos) {
-    return {read_task(key).task.text()};
+    const TaskSpec spec = read_task(key);
+    if (!spec.settings.empty())
+      refuse(
+          where,
+          fmt::format("'{}' has settings, which splits do not depend on; expected a task with its options", key));
+    return {spec.task.text()};
   }
   if (key.find('/') == key.npos) {
     tasks().find(task_name(key));
@@ -86,6 +91,7 @@ void check_type(const RunConfig& config, const std::string& section, const std::
                         : type == "number"   ? value.is_number()
                         : type == "flag"     ? value.is_boolean()
                         : type == "numbers"  ? value.is_number() || value.is_array() || value.is_string()
+                        : type == "text"     ? value.is_string() || value.is_number_integer()
                         : type == "integers" ? value.is_number_integer() || value.is_array() || value.is_string()
                                              : value.is_string();
       const bool quoted_number = type == "numbers" && value.is_string() &&

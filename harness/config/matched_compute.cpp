@@ -36,6 +36,7 @@ void find_costs(MatchedCompute& match, const std::vector<std::string>& encodings
 
 int matched_steps(const MatchedCompute& match, int steps, const std::string& encoding) {
   constexpr double kMost = 100'000'000;  // as for training.steps
+  if (!match.costs.contains(match.base)) refuse_encoding(match.base, match.base);
   const auto cost = match.costs.find(encoding);
   if (cost == match.costs.end()) refuse_encoding(encoding, match.base);
   return static_cast<int>(std::clamp(std::round(steps * match.costs.at(match.base) / cost->second), 1.0, kMost));

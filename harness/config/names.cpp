@@ -173,9 +173,12 @@ std::vector<std::string> select(const std::string& list, const std::string& kind
     const bool exclude = item.starts_with('-');
     if (exclude) item.erase(0, 1);
     for (const std::string& match : selected_by(item, kind, preferred)) {
-      const auto found = std::find(selected.begin(), selected.end(), match);
-      if (exclude && found != selected.end()) selected.erase(found);
-      if (!exclude && found == selected.end()) selected.push_back(match);
+      if (exclude) {
+        std::erase_if(selected,
+                      [&](const std::string& spec) { return selects(item, spec) || selects(match, spec); });
+      } else if (std::ranges::find(selected, match) == selected.end()) {
+        selected.push_back(match);
+      }
     }
   }
   if (selected.empty()) throw InputError(fmt::format("'{}' selects no {}", list, kind));

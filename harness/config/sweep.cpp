@@ -48,8 +48,22 @@ void for_each_point(const Sweep& sweep, Settings& point, F f) {
   }
 }
 
+/// Refuses a grid with more points than a run can have experiments, before it is expanded.
+void check_points(const Sweep& sweep) {
+  constexpr size_t kMost = 1'000'000;
+  size_t points = 1;
+  for (const auto& [name, values] : sweep) {
+    points *= values.size();
+    if (points > kMost)
+      throw InputError(
+          fmt::format("the sweeps up to '{}' have {} points, and a run has up to {}; sweep fewer values", name,
+                      points, kMost));
+  }
+}
+
 template <class Canonical>
 std::vector<SweptSpec> expand(const std::vector<std::string>& specs, const Sweep& sweep, Canonical canonical) {
+  check_points(sweep);
   std::vector<SweptSpec> expanded;
   std::set<std::string> known;
   for (const std::string& text : specs) {

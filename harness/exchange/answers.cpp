@@ -121,13 +121,15 @@ class LineAnswers final : public Answers {
 /// Returns the row of each sample, in order.
 std::vector<size_t> match_rows(const Answers& answers, const SampleSet& set, const std::string& file) {
   constexpr size_t kNone = -1;
-  std::vector<size_t> rows(set.count, kNone);
+  // If there are fewer rows than samples, one of the first samples is missing.
+  std::vector<size_t> rows(std::min<size_t>(set.count, answers.index.size() + 1), kNone);
   const auto first = static_cast<std::int64_t>(set.first), last = first + static_cast<std::int64_t>(set.count) - 1;
   for (size_t row = 0; row < answers.index.size(); ++row) {
     const std::int64_t index = answers.index[row];
     if (index < first || index > last)
       refuse_answers(file,
                      fmt::format("sample {} is not in the range {} to {} of its manifest", index, first, last));
+    if (static_cast<size_t>(index - first) >= rows.size()) continue;
     size_t& at = rows[static_cast<size_t>(index - first)];
     if (at != kNone) refuse_answers(file, fmt::format("sample {} occurs in it twice", index));
     at = row;

@@ -13,6 +13,7 @@
 #include "base/system.h"
 #include "harness/training/baselines.h"
 #include "harness/training/evaluate.h"
+#include "harness/training/experiment_progress.h"
 
 namespace posbench {
 namespace {
@@ -75,10 +76,6 @@ double sequence_seconds(const Model& model, const TrainingState& state, const Sa
   }
 }
 
-int validations(int steps, const TrainingOptions& training) {
-  return (steps + training.validate_every - 1) / training.validate_every;
-}
-
 /// Estimates the seconds of training with an encoding for `steps` steps at each of `rates` learning rates, and of
 /// the tests. Splits with long sequences and grids are not measured: their time follows from their multiply-adds.
 double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int rates, int steps) {
@@ -88,7 +85,7 @@ double estimate(const Experiment& e, const Spec& encoding, Purpose purpose, int 
   TrainingState state(model, training, 0);
   double seconds = steps == 0 ? 0 : static_cast<double>(rates) * steps * step_seconds(e, purpose, model, state);
   const double validated =
-      static_cast<double>(rates) * validations(steps, training) * training.validation_sequences;
+      static_cast<double>(rates) * count_validations(steps, training) * training.validation_sequences;
   double seconds_of_product = 0;  // of a multiply-add
   double products_of_grids = 0;
   for (size_t split = 0; split < e.task->splits.size(); ++split) {

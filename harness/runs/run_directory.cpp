@@ -58,7 +58,7 @@ void check_same(const fs::path& path, const Manifest& before, const Manifest& no
 void remove_temporaries(const fs::path& folder) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (is_temporary(entry.path())) remove_file(entry.path());
+    if (is_temporary(entry.path()) && !entry.is_directory(error)) remove_file(entry.path());
   }
 }
 

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "harness/config/experiment_config.h"
+#include "harness/config/sweep.h"
 #include "harness/config/user_files.h"
 #include "harness/runs/run_record.h"
 #include "harness/training/baselines.h"
@@ -73,8 +74,8 @@ Report RunReader::read_unfinished() {
   }
   measure(config, unmeasured, baselines_);
   std::vector<TaskBaseline> tasks;
-  for (const std::string& task : config.tasks) {
-    if (started.contains(task)) tasks.push_back(baselines_.at(task));
+  for (const SweptSpec& task : swept_tasks(config)) {
+    if (started.contains(task.spec)) tasks.push_back(baselines_.at(task.spec));
   }
   check_lines(record, path_, tasks);
   Json context = record.manifest.context;

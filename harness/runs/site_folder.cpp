@@ -10,7 +10,6 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <set>
 #include <span>
 #include <string>
@@ -32,8 +31,7 @@ constexpr std::uintmax_t kMaxMarker = 10'000'000;  // bytes
 
 /// Returns a new folder next to another.
 fs::path make_temporary_folder(const fs::path& path) {
-  std::random_device random;
-  const fs::path folder = path.parent_path() / fmt::format(".posbench-{:08x}{:08x}.tmp", random(), random());
+  const fs::path folder = temporary_name(path.parent_path());
   make_folder(folder);
   return folder;
 }
@@ -118,7 +116,12 @@ void exchange(const fs::path& temporary, const fs::path& path) {
   if (exchange_at_once(temporary, path) == 0) return;
   if (errno != EINVAL && errno != ENOSYS && errno != ENOTSUP) fail(path, errno);
   const fs::path old = make_temporary_folder(path);
-  if (std::rename(path.c_str(), old.c_str()) != 0) fail(path, errno);
+  if (std::rename(path.c_str(), old.c_str()) != 0) {
+    const int error = errno;
+    std::error_code ignored;
+    fs::remove(old, ignored);
+    fail(path, error);
+  }
   if (std::rename(temporary.c_str(), path.c_str()) != 0) {
     const int error = errno;
     std::rename(old.c_str(), path.c_str());

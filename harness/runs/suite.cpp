@@ -63,7 +63,9 @@ Cost estimate_cost(const TaskSetup& task, const std::vector<Extension>& extensio
     return transformer.multiply_adds(std::lround(size.length), std::lround(size.targets), loops);
   };
   const TrainingOptions& training = task.options.training;
-  const double steps = count_steps(training), validations = steps / training.validate_every + 1;
+  const double steps = count_steps(training);
+  const double validations = static_cast<double>(count_validations(training.steps, training)) *
+                             static_cast<double>(training.learning_rates.size());
   Cost cost{.training = forward(task.trained(), true) * 3 * steps * training.batch};
   const EvaluationOptions& evaluation = task.options.evaluation;
   double tests = 0;
@@ -80,7 +82,7 @@ Cost estimate_cost(const TaskSetup& task, const std::vector<Extension>& extensio
   for (const Extension& extension : extensions) {
     cost.evaluation += tests;
     if (extension.steps == 0) continue;
-    const double more_validations = static_cast<double>(extension.steps) / training.validate_every + 1;
+    const double more_validations = count_validations(extension.steps, training);
     cost.training += forward(task.further_training_task(), true) * 3 * extension.steps * training.batch;
     cost.evaluation +=
         forward(task.further_training_task(), false) * more_validations * training.validation_sequences;
@@ -206,9 +208,9 @@ Suite make_suite(const RunConfig& config, Shard shard) {
 }
 
 std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs, const std::stop_token& stop) {
-  // Tasks that differ only in settings have the same samples, unless they differ in the layout of answers or in
-  // the training samples that they draw. A begin token changes no baseline.
-  std::map<std::tuple<std::string, Layout, int, int>, size_t> firsts;
+  // Tasks that differ only in settings have the same samples, unless they differ in the layout of answers, in the
+  // training samples that they draw or in the split `shift`. A begin token changes no baseline.
+  std::map<std::tuple<std::string, Layout, int, int, bool>, size_t> firsts;
   std::vector<size_t> measured, baseline_of_task(suite.tasks.size());
   for (size_t i = 0; i < suite.tasks.size(); ++i) {
     const TaskSetup& task = *suite.tasks[i];
@@ -216,7 +218,7 @@ std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs, const 
     const int batch =
         training.lengths == BatchLengths::same ? training.batch : 0;  // 0: samples do not depend on it
     const std::tuple key{TaskSpec::parse(task.spec).task.text(), task.options.layout(),
-                         num_training_samples(training), batch};
+                         num_training_samples(training), batch, task.options.evaluation.shift > 0};
     const auto [first, is_new] = firsts.emplace(key, measured.size());
     if (is_new) measured.push_back(i);
     baseline_of_task[i] = first->second;

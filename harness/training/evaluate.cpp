@@ -18,29 +18,20 @@ std::vector<ScoredAnswer> answer(const Model& model, const Parameters& parameter
   auto& [tables, activations, d_logits] = workspace;
   model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);
   model.transformer->forward(parameters, drawn.sequence, tables, nullptr, activations);
-  std::vector<double> logits;
   std::vector<ScoredAnswer> answers;
   for (size_t n = 0; n < drawn.targets.size(); ++n) {
-    const auto row = activations.logits.row(static_cast<Index>(n)).head(outputs);
-    logits.assign(row.begin(), row.end());
-    answers.push_back(score_answer(logits, drawn.sample.example.candidates, drawn.targets[n]));
+    answers.push_back(score_row(activations.logits, static_cast<Index>(n), outputs,
+                                drawn.sample.example.candidates, drawn.targets[n]));
   }
   return answers;
 }
 
 }  // namespace
 
-int predicted_token(const Matrix& logits, Index n, const std::vector<int>& candidates, Index outputs) {
-  if (candidates.empty()) {
-    Index best = 0;
-    logits.row(n).head(outputs).maxCoeff(&best);
-    return static_cast<int>(best);
-  }
-  int best = candidates.front();
-  for (const int id : candidates) {
-    if (logits(n, id) > logits(n, best)) best = id;
-  }
-  return best;
+ScoredAnswer score_row(const Matrix& logits, Index n, Index outputs, const std::vector<int>& candidates,
+                       int target) {
+  const auto row = logits.row(n).head(outputs);
+  return score_answer(std::vector<double>(row.begin(), row.end()), candidates, target);
 }
 
 SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples, int sequences,

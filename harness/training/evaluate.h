@@ -6,13 +6,14 @@
 #include "base/thread_pool.h"
 #include "harness/training/make_model.h"
 #include "harness/training/samples.h"
+#include "harness/training/tally.h"
 #include "results/types/experiment_result.h"
 
 namespace posbench {
 
-/// Returns the id with the largest logit in row n: among the candidates if there are any, otherwise among the ids
-/// below `outputs`. If logits are equal, the first id wins.
-int predicted_token(const Matrix& logits, Index n, const std::vector<int>& candidates, Index outputs);
+/// Scores the answer in row n of the logits. Only ids below `outputs` can be predicted.
+ScoredAnswer score_row(const Matrix& logits, Index n, Index outputs, const std::vector<int>& candidates,
+                       int target);
 
 /// Returns accuracy, loss and margin on the first `sequences` samples of a stream: overall, by length, by distance
 /// and by position in the answer. It does not depend on the number of threads, because their results are added in the

@@ -21,6 +21,10 @@ double count_steps(const TrainingOptions& training) {
   return static_cast<double>(training.steps) * static_cast<double>(training.learning_rates.size());
 }
 
+int count_validations(int steps, const TrainingOptions& training) {
+  return (steps + training.validate_every - 1) / training.validate_every;
+}
+
 ExperimentProgress::ExperimentProgress(const Experiment& experiment, ExperimentObserver& observer,
                                        const ThreadPool& pool)
     : experiment_(experiment),

@@ -39,7 +39,11 @@ ScoredAnswer score_answer(std::span<const double> logits, const std::vector<int>
   } else {
     for (const int id : candidates) consider(id);
   }
-  return {.right = predicted == target, .loss = std::log(total) + top - at(target), .margin = at(target) - other};
+  const bool is_right = predicted == target && !std::isnan(at(target));
+  return {.right = is_right,
+          .predicted = predicted,
+          .loss = std::log(total) + top - at(target),
+          .margin = at(target) - other};
 }
 
 void Tally::Group::add(const ScoredAnswer& answer) {

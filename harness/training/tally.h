@@ -15,6 +15,7 @@ namespace posbench {
 struct ScoredAnswer {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   bool right = false;
+  int predicted = -1;        // -1 if the logits are not known
   double loss = kUnknown;    // cross-entropy in nats; NaN if the logits are not known
   double margin = kUnknown;  // the target's logit minus the greatest other one
 };

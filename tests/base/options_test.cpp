@@ -35,7 +35,7 @@ TEST_CASE("a draw from an interval or a list gives each of its values equally of
 }
 
 TEST_CASE("intervals and lists are written as they are read") {
-  for (const char* text : {"1..40", "32", "21/30/40", "1/3", "3/2/1", "7/5/8"}) {
+  for (const char* text : {"1..40", "32", "21/30/40", "1/3", "3/2/1", "7/5/8", "10/10/12", "3/4/4"}) {
     INFO(text);
     Integers integers{0};
     REQUIRE(Integers::parse(text, integers));

@@ -56,8 +56,14 @@ fi
 mkdir fake
 printf '#!/bin/sh\necho "$@" >>"%s/submitted"\necho 7\n' "$work" >fake/sbatch
 chmod +x fake/sbatch
-PATH=$work/fake:$PATH prints 'array job 7, merge job 7' prefix/share/posbench/slurm.sh 2 cluster --profile smoke
+PATH=$work/fake:$PATH POSBENCH_CPUS=4 prints 'array job 7, merge job 7' prefix/share/posbench/slurm.sh 2 cluster --profile smoke
+grep -q -- "--cpus-per-task=4 .*--signal=B:TERM@60" submitted || fail "slurm.sh submits $(cat submitted)"
 grep -q -- "--shard $posbench 2 $work/cluster --profile smoke" submitted || fail "slurm.sh submits $(cat submitted)"
+PATH=$work/fake:$PATH prints 'array job 7' prefix/share/posbench/slurm.sh 2 cluster -e none
+grep -q -- "$work/cluster --profile quick -e none" submitted || fail "slurm.sh submits no profile: $(cat submitted)"
+SLURM_ARRAY_TASK_ID=2 SLURM_CPUS_PER_TASK=4 POSBENCH_THREADS=2 prints '^run -e none --shard 2/3 -j 2 --threads 2 -o cluster/shards/2 --resume$' \
+  prefix/share/posbench/slurm.sh --shard echo 3 cluster -e none
+POSBENCH_THREADS=0 refused 2 "POSBENCH_THREADS is '0', expected a number of cores" prefix/share/posbench/slurm.sh 2 cluster
 POSBENCH=missing refused 2 "the program 'missing' does not exist" prefix/share/posbench/slurm.sh 2 cluster
 
 # The library, from another folder.

@@ -1,4 +1,5 @@
 // A task that is marked, as a plug-in. The answer does not depend on the question, so no model can learn it.
+#include <stdexcept>
 #include <vector>
 
 #include "tasks/parts/basic_task.h"
@@ -8,7 +9,7 @@
 namespace posbench {
 namespace {
 
-constexpr int kSymbols = 4;
+constexpr int kSymbols = 4, kDefect = 13;
 
 class MarkedTask final : public AlphabetTask<LengthOption<"tokens", 4>, "0123_"> {
  public:
@@ -16,6 +17,7 @@ class MarkedTask final : public AlphabetTask<LengthOption<"tokens", 4>, "0123_">
   double chance_level() const override { return 1.0 / kSymbols; }
 
   Example sample(int length, Rng& rng) const override {
+    if (length == kDefect) throw std::logic_error("the task has a defect at this length");
     const std::vector<int> question = uniform_tokens(rng, length, 0, kSymbols - 1);
     return ask(layout_, question, kSymbols, {uniform(rng, 0, kSymbols - 1)});
   }

@@ -46,6 +46,8 @@ def check_compare(browser, posbench, reference, directory):
         all(title.endswith(", cope -> rope") and "cope" not in " ".join(rows) for title, rows in seen["plots"]),
         f"compare: the plots are {seen['plots'][:2]}",
     )
+    with_plots = {title.removesuffix(", cope -> rope") for title, _ in seen["plots"]}
+    check(with_plots == {row["task"] for row in told["rows"]}, f"compare: the plots are of {with_plots}")
     check(not seen["wide"], f"compare: the gray range leaves the plots {seen['wide']}")
     return len(seen["plots"])
 

@@ -13,6 +13,7 @@
 #include "results/statistics/statistics.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 
@@ -21,12 +22,12 @@ namespace {
 /// A report on disk while the test runs.
 class File {
  public:
-  explicit File(const std::string& text) { std::ofstream(path_) << text; }
-  ~File() { std::filesystem::remove(path_); }
+  explicit File(const std::string& text) : path_(directory_.write("report.json", text)) {}
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  std::filesystem::path path_ = std::filesystem::temp_directory_path() / "posbench_report_test.json";
+  TemporaryDirectory directory_;
+  std::filesystem::path path_;
 };
 
 /// One change of a valid report, and the resulting error message.

@@ -113,7 +113,7 @@ Tokens products_of_permutations(const Example& e) {
 const RegisterOracle group_word("group_word", {}, products_of_permutations, scored_positions);
 
 const RegisterOracle navigation_2d(
-    "navigation_2d", {"walk", "objects"},
+    "navigation_2d", {"walk", "objects", "size=16"},
     [](const Example& e) {
       Tokens seen = visits_before(e);
       for (int& object : seen) object = e.tokens[object];

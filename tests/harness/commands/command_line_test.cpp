@@ -11,6 +11,7 @@
 #include "results/json/json.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
+#include "tests/harness/report_json.h"
 #include "tests/temporary.h"
 
 using namespace posbench;
@@ -105,12 +106,8 @@ TEST_CASE("a run writes a report, is refused in the same directory, and resumes 
   CHECK(again.at("command") == context.at("command"));  // that began the run
 
   REQUIRE(posbench_command(directory, run + "-o two -j 2").code == 0);
-  Json one = read_json(directory / "out/report.json"), two = read_json(directory / "two/report.json");
-  for (Json* report : {&one, &two}) {
-    report->erase("context");
-    report->erase("timing");
-  }
-  CHECK(one.dump() == two.dump());
+  CHECK(without_context(directory / "out/report.json").dump() ==
+        without_context(directory / "two/report.json").dump());
   const Outcome repeated = posbench_command(directory, "run --config out/report.json -q -o three");
   REQUIRE(repeated.code == 0);
   CHECK(repeated.out.substr(0, repeated.out.find("report:")) == first.out.substr(0, first.out.find("report:")));
@@ -208,7 +205,7 @@ TEST_CASE("every command has a help with examples, and the version names its bui
   for (const std::string level :
        {"",      "run",       "merge",      "reproduce", "verify",     "report", "compare", "board",
         "card",  "recommend", "separation", "inspect",   "list",       "show",   "sample",  "check",
-        "bench", "export",    "forward",    "score",     "completion", "help"}) {
+        "bench", "export",    "forward",    "score",     "completion", "help",   "golden",  "site"}) {
     const Outcome help = posbench_command(directory, level + " --help");
     CHECK(help.code == 0);
     CHECK(help.out.find("Examples:") != std::string::npos);
@@ -216,6 +213,21 @@ TEST_CASE("every command has a help with examples, and the version names its bui
   const Outcome version = posbench_command(directory, "--version");
   CHECK(version.code == 0);
   CHECK(version.out.find("commit") != std::string::npos);
+}
+
+TEST_CASE("a defect of a plug-in has exit code 3, and plug-ins are loaded together") {
+  const TemporaryDirectory directory;
+  const Outcome defect = posbench_command(
+      directory, "--plugin '" POSBENCH_MARKED_TASK "' --plugin '" POSBENCH_MINE "' sample marked_task:length=13");
+  CHECK(defect.code == 3);
+  CHECK(
+      defect.error ==
+      "posbench: defect of posbench: the task has a defect at this length; please report it with the command and "
+      "its input\n");
+  const Outcome both =
+      posbench_command(directory, "--plugin '" POSBENCH_MARKED_TASK "' --plugin '" POSBENCH_MINE "' list tasks");
+  CHECK(both.out.find("  marked_task ") != std::string::npos);
+  CHECK(both.out.find("  first_token ") != std::string::npos);
 }
 
 TEST_CASE("list, sample and show are complete, and print JSON on request") {
@@ -253,6 +265,7 @@ TEST_CASE("check accepts globs, and checks the variants of a registration") {
   CHECK(outcome.out.find("pass kerple_log ") != std::string::npos);
   CHECK(outcome.out.find("pass kerple_log:per_layer=true ") != std::string::npos);
   CHECK(outcome.out.find("weaker with distance: yes") != std::string::npos);
+  CHECK(posbench_command(directory, "check navigation_2d:size=12,length=3..40").code == 0);
   CHECK(posbench_command(directory, "check 'x?z'").code == 2);
   CHECK(posbench_command(directory, "check 'kerple_l*' --variants -j 3").out == outcome.out);
 }
@@ -266,6 +279,7 @@ TEST_CASE("reports are compared and tabulated") {
   INFO(same.error);
   CHECK(same.code == 0);
   const Json comparison = Json::parse(same.out);
+  REQUIRE_FALSE(comparison.at("rows").empty());
   for (const Json& row : comparison.at("rows")) CHECK(row.at("difference") == 0);
   CHECK_FALSE(posbench_command(directory, "compare one/report.json two/report.json").out.empty());
   for (const std::string format : {"console", "markdown", "csv", "json"}) {
@@ -305,12 +319,8 @@ TEST_CASE("--resume with a directory alone continues its configuration") {
   const Outcome resumed = posbench_command(directory, "run --resume -q -o out");
   INFO(resumed.error);
   REQUIRE(resumed.code == 0);
-  Json one = read_json(directory / "whole/report.json"), two = read_json(directory / "out/report.json");
-  for (Json* report : {&one, &two}) {
-    report->erase("context");
-    report->erase("timing");
-  }
-  CHECK(one.dump() == two.dump());
+  CHECK(without_context(directory / "whole/report.json").dump() ==
+        without_context(directory / "out/report.json").dump());
   CHECK(read_whole(directory / "whole/manifest.json").find("\"save_models\": true") != std::string::npos);
   const Outcome other = posbench_command(directory, "run --profile smoke -e cope --resume -q -o out");
   CHECK(other.code == 2);
@@ -324,6 +334,7 @@ TEST_CASE("-v prints the loss of every validation before its experiment is finis
                                        "--set training.validate_every=2 -v -o out");
   REQUIRE(run.code == 0);
   const size_t finished = run.error.find("[1/1] rope on parity_check, seed 0: ");
+  REQUIRE(finished != std::string::npos);
   for (const int step : {2, 4, 6}) {
     const size_t at = run.error.find(fmt::format("rope on parity_check, seed 0: step {}, loss ", step));
     CAPTURE(step, run.error);

@@ -124,5 +124,8 @@ TEST_CASE("SHA-256 agrees with the examples of FIPS 180-4 and with every length 
   CHECK(sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  std::string of_lengths;  // the hash of the hashes, by hashlib of Python
+  for (size_t length = 0; length < 130; ++length) of_lengths += sha256(std::string(length, 'a'));
+  CHECK(sha256(of_lengths) == "c665ed20ef30f158e90c7e921d8182bc0943c4b087a82f64a18d417bcdfadce7");
   CHECK(sha256(std::string(1'000'000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }

@@ -223,6 +223,10 @@ TEST_CASE("names, globs and exclusions select specs in the order given, each onc
   const Names all = select("all", "encoding"), most = select("all,-rope*", "encoding");
   CHECK(most.size() < all.size());
   CHECK(std::count(most.begin(), most.end(), "rope") == 0);
+  CHECK(select("cope:positions=16,rope,-cope", "encoding") == Names{"rope"});
+  CHECK(select("cope,cope:positions=16,-cope:positions=16", "encoding") == Names{"cope"});
+  CHECK(select("reverse_string:length=1..10,reverse_string,parity_check,-Reverse*", "task") ==
+        Names{"parity_check"});
 }
 
 TEST_CASE("seeds are a number of them, or a list") {
@@ -265,6 +269,9 @@ TEST_CASE("an invalid configuration is refused in one line") {
             .starts_with("bad.json: encodings: unknown encoding 'rop'; did you mean 'rope'?"));
   CHECK(message("{\"splits\": {\"flip_flop\": {\"in_distribution\": {}}}}") ==
         "bad.json: splits.flip_flop: 'in_distribution' is what is trained on; give the task options instead");
+  CHECK(message("{\"splits\": {\"flip_flop:model.width=32\": {\"other\": {\"length\": 8}}}}")
+            .find("'flip_flop:model.width=32' has settings") != std::string::npos);
+  CHECK(message("{\"extend\": {\"encodings\": \"NONE\", \"length\": 128}}") == "accepted");
   CHECK(message("{\"profile\": \"quik\"}").starts_with("bad.json: unknown profile 'quik'; did you mean 'quick'?"));
   CHECK(message("[1]") == "bad.json: expected an object");
   CHECK(message("{\"tasks\": ") != "accepted");

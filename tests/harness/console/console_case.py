@@ -65,13 +65,10 @@ class Console(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
         done = posbench(f"{RUN} -q -o full --save-models", cls.folder)
         assert done.returncode == 0, done.stderr
         cls.lines = (cls.folder / "full/experiments.jsonl").read_text().splitlines(keepends=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.folder)
 
     def cut(self, name, finished):
         """Makes the run directory of an interrupted run with a number of finished experiments."""

@@ -17,9 +17,16 @@ class OptionEffects(Console):
         once = posbench("run -e cope,rope -t flip_flop,parity_check --show-config", self.folder).stdout
         twice = posbench("run -e cope -e rope -t flip_flop -t parity_check --show-config", self.folder).stdout
         self.assertEqual(once, twice)
+        self.assertEqual(json.loads(twice)["encodings"], ["cope", "rope"])
         steps = posbench("run --set training.steps=1e3 --show-config", self.folder)
         self.assertEqual(json.loads(steps.stdout)["training"]["steps"], 1000)
         self.refused("run --set training.steps=1e-3", "training: steps is '1e-3', expected an integer")
+
+    def test_a_variable_selects_the_instruction_set(self):
+        self.assertIn("instruction set x86-64-v3)", posbench("--version", self.folder, POSBENCH_ISA="v3").stdout)
+        wrong = posbench("list tasks", self.folder, POSBENCH_ISA="v9")
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("POSBENCH_ISA is 'v9'", wrong.stderr)
 
     def test_a_file_extension_of_no_format_is_refused_with_a_message(self):
         for command in ("report full", "compare full full", "inspect full parity_check rope"):

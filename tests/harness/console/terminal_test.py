@@ -39,6 +39,8 @@ class Terminal(Console):
             "list tasks",
             "list settings",
             "run --help",
+            "board -t last_x_retrieval --split ood_far4 --color never",
+            "reproduce --list --color never",
         ):
             code, shown = on_terminal(arguments + (" --color never" if "full" in arguments else ""), self.folder, 80)
             self.assertEqual(code, 0, shown)

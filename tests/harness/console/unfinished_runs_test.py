@@ -32,6 +32,31 @@ class UnfinishedRuns(Console):
         for form in ("console", "csv", "json", "html"):
             self.refused(f"report none_yet --format {form}", "none_yet: no experiment is finished")
 
+    def test_an_unfinished_sweep_is_reported(self):
+        sweep = "run --profile smoke -t parity_check -e none --sweep model.width=8,16 --sweep evaluation.shift=0,1"
+        done = posbench(f"{sweep} -q -o sweep", self.folder)
+        self.assertEqual(
+            done.returncode, 0, done.stderr
+        )  # tasks with and without the split `shift` have their baselines
+        (self.folder / "sweep/report.json").unlink()
+        lines = (self.folder / "sweep/experiments.jsonl").read_text().splitlines(keepends=True)
+        (self.folder / "sweep/experiments.jsonl").write_text(lines[0])
+        outcome = posbench("report sweep", self.folder)
+        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+        self.assertIn("sweep: 1 of 4 experiments", outcome.stdout)
+
+    def test_a_continued_run_saves_losses_as_it_did(self):
+        run = "run --profile smoke -t parity_check -e none -q -o traced"
+        self.assertEqual(posbench(f"{run} --trace-loss", self.folder).returncode, 0)
+        [losses] = (self.folder / "traced/losses").iterdir()
+        whole = losses.read_bytes()
+        losses.unlink()
+        (self.folder / "traced/report.json").unlink()
+        (self.folder / "traced/experiments.jsonl").write_text("")
+        done = posbench(f"{run} --resume", self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(losses.read_bytes(), whole)
+
     def test_an_interrupted_run_is_reported_with_its_finished_experiments(self):
         run = subprocess.Popen(
             [POSBENCH, *f"{RUN} -j 1 -q -o broken --set training.steps=6000".split()],
@@ -39,6 +64,7 @@ class UnfinishedRuns(Console):
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.addCleanup(run.kill)
         self.assertTrue(until(lambda: text_of(self.folder / "broken/experiments.jsonl").count("\n") >= 1))
         running = posbench("report broken", self.folder)
         self.assertRegex(running.stdout, r"broken: [1-8] of 8 experiments")
@@ -56,6 +82,7 @@ class UnfinishedRuns(Console):
             stderr=subprocess.PIPE,
             text=True,
         )
+        self.addCleanup(watch.kill)
         self.assertTrue(until(lambda: "watched: 3 of 8 experiments" in text_of(page)))
         self.assertIn('http-equiv="refresh"', text_of(page))
         (run / "experiments.jsonl").write_text("".join(self.lines[:5]))
@@ -76,6 +103,7 @@ class UnfinishedRuns(Console):
             stdout=subprocess.PIPE,
             text=True,
         )
+        self.addCleanup(run.kill)
         self.assertTrue(until(lambda: "of 8 experiments" in text_of(page)))
         self.assertIn('http-equiv="refresh"', text_of(page))
         run.communicate()

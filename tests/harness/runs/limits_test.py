@@ -89,6 +89,9 @@ class Machine(Case):
                 stdout=subprocess.DEVNULL,
                 preexec_fn=limit(resource.RLIMIT_AS, 150 << 20),
             )
+        for form in ("jsonl", "npz"):  # files of 140 and 260 MB
+            export = ["export", "parity_check:length=10000", "-n", "2000", "--format", form, "-q"]
+            self.posbench(*export, "-o", f"samples.{form}", preexec_fn=limit(resource.RLIMIT_AS, 150 << 20))
 
     def test_a_suite_of_too_many_experiments_is_refused(self):
         done = self.posbench(

@@ -170,6 +170,12 @@ class SpecialFiles(Case):
         self.assertTrue((self.folder / "link").is_symlink())
         self.assertEqual((self.folder / "target").read_bytes(), expected)
 
+    def test_a_link_to_a_file_that_does_not_exist_yet_stays(self):
+        (self.folder / "link.json").symlink_to("target.json")
+        self.posbench("golden", "rope", "-o", "link.json")
+        self.assertTrue((self.folder / "link.json").is_symlink())
+        self.assertTrue((self.folder / "target.json").read_text().startswith("{"))
+
     @for_each_command
     def test_a_file_stays_complete_if_the_new_one_cannot_be_written(self, arguments, expected):
         before = self.files(".")

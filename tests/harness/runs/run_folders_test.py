@@ -21,6 +21,11 @@ class Force(Case):
         self.assertEqual(self.files("run"), before)
         self.posbench(*self.OLD, "--resume")
 
+    def test_a_folder_with_a_temporary_name_does_not_stop_a_run(self):
+        self.posbench(*self.OLD)
+        (self.folder / "run/.posbench-0000000000000000.tmp").mkdir()
+        self.posbench(*self.OLD, "--resume")
+
     def test_models_that_are_missing_are_not_passed_over(self):
         self.posbench(*self.OLD)
         for model in (self.folder / "run/models").iterdir():

@@ -7,7 +7,7 @@ import shutil
 import signal
 import time
 
-from program_case import LONG, ONE_SEQUENCE, PROGRAM, Case, run_tests
+from program_case import LONG, ONE_SEQUENCE, PROGRAM, SMOKE, Case, run_tests
 from sanitized import sanitized
 
 
@@ -26,6 +26,18 @@ class Signals(Case):
                 self.assertEqual(process.wait(), 130, message)
                 self.assertLess(time.monotonic() - start, limit)
                 self.assertTrue(message.startswith("interrupted; 1 of 1 experiments are stored."), message)
+
+    def test_a_resumed_run_does_not_repeat_the_steps_before_its_checkpoint(self):
+        settings = ["--set", "training.steps=6000", "--set", "training.validate_every=500"]
+        run = [*SMOKE, "-e", "none", *settings, "--trace-loss", "--checkpoint-every", "1000"]
+        process = self.start(*run, "-j", "1", "-q", "-o", "run")
+        losses = self.folder / "run/losses/parity_check-none-0.csv"
+        self.wait_for(lambda: losses.exists() and losses.read_text().count("\n") > 1000, process)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(), 130)
+        said = self.posbench("run", "--resume", "-o", "run", "-v").stderr.decode()
+        self.assertIn("step 6000, loss", said)
+        self.assertNotIn("step 500, loss", said)
 
     def test_a_signal_that_the_caller_ignores_stays_ignored(self):
         arguments = [argument.replace("none,cope", "none").replace("6000", "2000") for argument in LONG]

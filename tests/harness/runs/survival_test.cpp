@@ -17,6 +17,7 @@
 #include "results/json/json.h"
 #include "tests/catch.h"
 #include "tests/harness/process.h"
+#include "tests/harness/report_json.h"
 #include "tests/temporary.h"
 
 using namespace posbench;
@@ -46,10 +47,8 @@ std::vector<std::string> command(const std::string& jobs, const std::string& che
 /// Everything that must not depend on interruptions: the report without context and timing, which its page has,
 /// too, and the models.
 std::map<std::string, std::string> outcome(const fs::path& run) {
-  Json report = read_json(run / "report.json");
-  report.erase("context");
-  report.erase("timing");
-  std::map<std::string, std::string> files{{"report.json", to_indented_json(report)}};
+  std::map<std::string, std::string> files{
+      {"report.json", to_indented_json(without_context(run / "report.json"))}};
   for (const auto& entry : fs::recursive_directory_iterator(run)) {
     const std::string name = fs::relative(entry.path(), run).string();
     if (name != "report.json" && name != "report.html" && name != "manifest.json" && name != "experiments.jsonl")

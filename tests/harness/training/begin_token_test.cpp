@@ -17,6 +17,7 @@
 #include "tasks/registry.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
+#include "tests/harness/report_json.h"
 #include "tests/harness/training/small_runs.h"
 #include "tests/temporary.h"
 
@@ -117,14 +118,6 @@ std::vector<std::pair<int, std::int64_t>> groups_of(const SplitResult& split) {
   for (const DistanceResult& of : split.by_distance) groups.emplace_back(of.distance, of.token.total);
   for (const PositionResult& of : split.by_position) groups.emplace_back(of.position, of.token.total);
   return groups;
-}
-
-/// Returns a report without the parts that differ each time.
-Json numbers_of(const TemporaryDirectory& directory, const std::string& run) {
-  Json report = Json::parse(read_whole(directory / (run + "/report.json")));
-  report.erase("context");
-  report.erase("timing");
-  return report;
 }
 
 }  // namespace
@@ -266,8 +259,9 @@ TEST_CASE("a configuration has model.begin_token only if it is true, and the def
   for (const std::string arguments :
        {"-o plain", "-o same --set model.begin_token=false", "-o begin --set model.begin_token=true"})
     REQUIRE(posbench_command(directory, "run --profile smoke -t parity_check -e none -q " + arguments).code == 0);
-  CHECK(numbers_of(directory, "same").dump() == numbers_of(directory, "plain").dump());
-  CHECK(numbers_of(directory, "begin").dump() != numbers_of(directory, "plain").dump());
+  const std::string plain = without_context(directory / "plain/report.json").dump();
+  CHECK(without_context(directory / "same/report.json").dump() == plain);
+  CHECK(without_context(directory / "begin/report.json").dump() != plain);
 }
 
 TEST_CASE("verify, inspect, forward, score and export follow model.begin_token") {
@@ -291,7 +285,7 @@ TEST_CASE("verify, inspect, forward, score and export follow model.begin_token")
   CHECK(posbench_command(directory, "inspect r parity_check none --over 4").code == 0);
 
   std::string answers;
-  const Json splits = numbers_of(directory, "r").at("experiments").at(0).at("splits");
+  const Json splits = without_context(directory / "r/report.json").at("experiments").at(0).at("splits");
   for (const Json& split : splits) {
     const std::string name = split.at("name"), file = " " + name + ".npz";
     REQUIRE(posbench_command(directory, "forward r parity_check none -n 8 --split " + name + " -o" + file).code ==

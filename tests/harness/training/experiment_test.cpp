@@ -84,17 +84,15 @@ TEST_CASE("an experiment that runs out of memory has no result") {
   CHECK(observer.progress == Approx(0).margin(1e-6 * suite.experiments[0].estimated_cost));
 }
 
-TEST_CASE("outputs=answers predicts only answers, and lengths=same gives a batch one length") {
+TEST_CASE("outputs=answers predicts only answers") {
   RunConfig config = small_config("parity_check", "none");
   config.training.outputs = Outputs::answers;
-  config.training.lengths = BatchLengths::same;
   const ExperimentResult result = run_alone(config);
   REQUIRE(result.status == Status::ok);
-  const Model model = make_model(Spec{"none", {}}, make_suite(config).tasks[0]->model_config);
   EigenMatrix logits(1, 3);
   logits << 1, 2, 9;  // 9: the blank, which is no answer
-  CHECK(predicted_token(Matrix(logits), 0, {}, 2) == 1);
-  CHECK(predicted_token(Matrix(logits), 0, {}, 3) == 2);
+  CHECK(score_row(Matrix(logits), 0, 2, {}, 0).predicted == 1);
+  CHECK(score_row(Matrix(logits), 0, 3, {}, 0).predicted == 2);
   // Loss of a uniform guess among two answers, not three tokens.
   CHECK(*result.learning_curve[0].loss < std::log(3.0));
 }

@@ -178,7 +178,9 @@ TEST_CASE("an experiment that runs out of memory with several threads is repeate
 
 TEST_CASE("the first faulty example of a batch is named, for any number of threads") {
   RunConfig config = grouped("test_faulty", "none", 1);
+  config.training.batch = 64;  // examples 35, 46 and 57 are faulty
   const std::string reason = run_with(make_suite(config), 1).at(0).reason;
+  CHECK_THAT(reason, ContainsSubstring("example 35 of 'train' is faulty"));
   config.training.groups = 2;
   for (const int threads : {1, 2, 3}) CHECK(run_with(make_suite(config), threads).at(0).reason == reason);
 }

@@ -1,9 +1,9 @@
 // Tests the counts and means of answers.
 #include "harness/training/tally.h"
 
+#include <cmath>
 #include <vector>
 
-#include "harness/training/evaluate.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -59,11 +59,15 @@ TEST_CASE("a tally rounds the means of a length to the nearest millionth") {
 }
 
 TEST_CASE("of equal logits the first is predicted") {
-  EigenMatrix logits(1, 4);
-  logits << 2, 3, 3, 1;
-  CHECK(predicted_token(Matrix(logits), 0, {}, 4) == 1);
-  CHECK(predicted_token(Matrix(logits), 0, {1, 2}, 4) == 1);
-  CHECK(predicted_token(Matrix(logits), 0, {2, 1}, 4) == 2);
-  CHECK(score_answer(std::vector<double>{2, 3, 3, 1}, {}, 1).right);
-  CHECK_FALSE(score_answer(std::vector<double>{2, 3, 3, 1}, {}, 2).right);
+  const std::vector<double> logits{2, 3, 3, 1};
+  CHECK(score_answer(logits, {}, 0).predicted == 1);
+  CHECK(score_answer(logits, {1, 2}, 0).predicted == 1);
+  CHECK(score_answer(logits, {2, 1}, 0).predicted == 2);
+  CHECK(score_answer(logits, {}, 1).right);
+  CHECK_FALSE(score_answer(logits, {}, 2).right);
+}
+
+TEST_CASE("an answer is not right if the logit of its target is NaN") {
+  CHECK_FALSE(score_answer(std::vector<double>{NAN, 1, 2}, {}, 0).right);
+  CHECK_FALSE(score_answer(std::vector<double>{NAN, NAN}, {1, 0}, 1).right);
 }

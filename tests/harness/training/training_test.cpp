@@ -35,9 +35,12 @@ class Recording final : public Task {
   std::string token_text(int token) const override { return std::to_string(token); }
   Example sample(int length, Rng& rng) const override { return sample_of(Purpose::test, length, rng); }
   Example sample_of(Purpose purpose, int length, Rng& rng) const override {
+    if (lengths_of_training && purpose == Purpose::train) lengths_of_training->push_back(length);
     std::vector<int> question = uniform_tokens(rng, length, 0, 1);
     return ask(layout_, std::move(question), 5, {static_cast<int>(purpose)});
   }
+
+  static inline std::vector<int>* lengths_of_training = nullptr;
 
  private:
   Options options_;
@@ -198,6 +201,22 @@ TEST_CASE("every step reads the samples that follow those of the step before") {
   CHECK(losses_of(trainee, 5).size() == 5);
   const Trainee repeated("reverse_string", {"training.learning_rate=0", "training.samples=8"});
   CHECK(losses_of(repeated, 6).size() == 2);  // eight samples are two batches
+}
+
+TEST_CASE("lengths=same gives the sequences of a batch one length, and batches have different lengths") {
+  const Trainee trainee("test_recording:length=1..8", {"training.lengths=same"});
+  TrainingState state = trainee.start();
+  std::set<int> of_batches;
+  for (int step = 0; step < 6; ++step) {
+    std::vector<int> lengths;
+    Recording::lengths_of_training = &lengths;
+    trainee.step(state);
+    Recording::lengths_of_training = nullptr;
+    REQUIRE(lengths.size() == 4);
+    CHECK(std::set<int>(lengths.begin(), lengths.end()).size() == 1);
+    of_batches.insert(lengths.front());
+  }
+  CHECK(of_batches.size() > 1);
 }
 
 TEST_CASE("training stops at the last of the requested validations without an error") {
