@@ -215,21 +215,6 @@ TEST_CASE("every command has a help with examples, and the version names its bui
   CHECK(version.out.find("commit") != std::string::npos);
 }
 
-TEST_CASE("a defect of a plug-in has exit code 3, and plug-ins are loaded together") {
-  const TemporaryDirectory directory;
-  const Outcome defect = posbench_command(
-      directory, "--plugin '" POSBENCH_MARKED_TASK "' --plugin '" POSBENCH_MINE "' sample marked_task:length=13");
-  CHECK(defect.code == 3);
-  CHECK(
-      defect.error ==
-      "posbench: defect of posbench: the task has a defect at this length; please report it with the command and "
-      "its input\n");
-  const Outcome both =
-      posbench_command(directory, "--plugin '" POSBENCH_MARKED_TASK "' --plugin '" POSBENCH_MINE "' list tasks");
-  CHECK(both.out.find("  marked_task ") != std::string::npos);
-  CHECK(both.out.find("  first_token ") != std::string::npos);
-}
-
 TEST_CASE("list, sample and show are complete, and print JSON on request") {
   const TemporaryDirectory directory;
   for (const std::string what : {"tasks", "encodings", "profiles", "settings"}) {

@@ -1,6 +1,8 @@
 // Sweeps: a grid of settings and options as one run.
 #include "harness/config/sweep.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
