@@ -90,11 +90,12 @@ TEST_CASE("a card is a page too, and states that the board has no effective leng
   CHECK((page.find("Effective lengths: none") == std::string::npos) == has_lengths);
 }
 
-TEST_CASE("recommend with a length lists only encodings that keep it, and names the splits that decide") {
+TEST_CASE("recommend with a length lists only encodings that keep it, and states what decides") {
   const TemporaryDirectory directory;
   const Outcome text = posbench_command(directory, "recommend --aspects recall --length 2x");
   REQUIRE(text.code == 0);
-  CHECK(text.out.find("recall at 2x: ") != std::string::npos);
+  CHECK(text.out.find("\nAt 2x: the number of tasks that are kept") != std::string::npos);
+  CHECK(text.out.find("\nThe effective length decides: each encoding") != std::string::npos);
   const Json found =
       Json::parse(posbench_command(directory, "recommend --aspects recall --length 2 --format json").out);
   const Json all = Json::parse(posbench_command(directory, "recommend --aspects recall --format json").out);

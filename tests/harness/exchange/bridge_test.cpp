@@ -200,7 +200,7 @@ TEST_CASE("answers of another program's model become a report that can be merged
   much["count"] = 1'000'000'000'000;
   much["model"] = {{"name", "oracle"}};
   directory.write("much.jsonl.manifest.json", much.dump());
-  directory.write("much.jsonl", R"({"index": 0, "answers": [0]})");
+  directory.write("much.jsonl", "{\"index\": 0, \"answers\": [0]}\n");
   const Outcome missing = posbench_command(directory, "score much.jsonl -o both.json");
   CHECK(missing.code == 2);
   CHECK(missing.error.find("sample 1 is missing; expected 0 to 999999999999") != std::string::npos);
