@@ -142,7 +142,9 @@ OutputFile::OutputFile(const fs::path& path, Order order) : target_(path) {
     return;
   }
   std::error_code error;
-  if (fs::is_symlink(path, error)) target_ = fs::weakly_canonical(folder_of(path) / fs::read_symlink(path));
+  constexpr int kMostLinks = 40;  // as Linux follows
+  for (int n = 0; n < kMostLinks && fs::is_symlink(target_, error); ++n)
+    target_ = folder_of(target_) / fs::read_symlink(target_);
   temporary_ = temporary_name(special_ ? fs::temp_directory_path() : folder_of(target_));
   file_ = std::make_unique<File>(temporary_, O_WRONLY | O_CREAT | O_EXCL, path);
 }

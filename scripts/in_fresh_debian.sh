@@ -29,7 +29,9 @@ else
   chmod 755 "$root" # packages run parts of their installation as other users
   trap 'rm -rf "$root"' EXIT
 fi
-if [ ! -e "$root/$mark" ]; then
+mkdir -p "$root"
+touch "$root/$mark"
+if [ ! -e "$root/posbench" ]; then
   debootstrap --variant=minbase --include=ca-certificates "${SUITE:-bookworm}" "$root" \
     "${MIRROR:-http://deb.debian.org/debian}" >"$root.log" 2>&1 || { tail -3 "$root.log" >&2; skip "debootstrap failed"; }
   rm "$root.log"
@@ -38,7 +40,6 @@ if [ ! -e "$root/$mark" ]; then
     chroot "$root" update-ca-certificates >/dev/null 2>&1
   fi
   mkdir "$root/posbench"
-  touch "$root/$mark"
 fi
 find "$root/posbench" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
 tar -c --exclude ./build . | tar -x --no-same-owner -C "$root/posbench"

@@ -48,22 +48,18 @@ def copies_of(experiments: list[dict], number: int, repeat: str) -> list[dict]:
     return [experiment | {"encoding": f"{experiment['encoding']}-{number}"} for experiment in experiments]
 
 
-def finish_run(run: Path, experiments: list[dict]) -> int:
-    """Writes experiments.jsonl of a run directory. Returns the number of experiments that its manifest lists.
-
-    Each gets the result of an experiment with the same task and encoding.
-    """
+def finish_run(run: Path, experiments: list[dict], listed: list[tuple[str, str, int]]) -> None:
+    """Writes experiments.jsonl of a run directory. Each of its experiments, given as task, encoding and seed, gets the result
+    of an experiment with the same task and encoding."""
     copies = {}
     for key, group in itertools.groupby(experiments, lambda one: (one["task"], one["encoding"])):
         copies[key] = itertools.cycle(list(group))
-    listed = json.loads((run / "manifest.json").read_text(encoding="utf-8"))["experiments"]
     lines = []
-    for one in listed:
-        result = next(copies[one["task"], one["encoding"]]) | {"seed": one["seed"], "seconds": 1.0}
+    for task, encoding, seed in listed:
+        result = next(copies[task, encoding]) | {"seed": seed, "seconds": 1.0}
         line = json.dumps(result, separators=(",", ":"))[:-1]
         lines.append(f'{line},"crc32":"{zlib.crc32(line.encode()):08x}"}}\n')
     (run / "experiments.jsonl").write_text("".join(lines), encoding="utf-8")
-    return len(listed)
 
 
 def main() -> None:
@@ -84,8 +80,9 @@ def main() -> None:
     try:
         report = json.loads(options.report.read_text(encoding="utf-8"))
         experiments = report.pop("experiments")
-    except (OSError, ValueError, KeyError) as error:
-        parser.error(f"{options.report} is no report in JSON ({error})")
+        repeated = {(one["task"], one["encoding"]) for one in experiments}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        parser.error(f"{options.report} is no report in JSON ({error!r})")
     if options.output.is_dir():
         names = ["copies", "repeat", "vary"]
         if any(getattr(options, name) != parser.get_default(name) for name in names):
@@ -94,9 +91,15 @@ def main() -> None:
         if results.exists() and results.stat().st_size > 0:
             parser.error(f"{results} has results, which would be lost; expected a run without results")
         try:
-            print(f"{options.output}: {finish_run(options.output, experiments)} experiments")
-        except KeyError as error:
-            parser.error(f"{options.report} has no experiment of {error}, which {options.output} lists")
+            manifest = json.loads((options.output / "manifest.json").read_text(encoding="utf-8"))
+            listed = [(one["task"], one["encoding"], one["seed"]) for one in manifest["experiments"]]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            parser.error(f"{options.output} is no run directory ({error!r})")
+        missing = [pair for pair in (one[:2] for one in listed) if pair not in repeated]
+        if missing:
+            parser.error(f"{options.report} has no experiment of {missing[0]}, which {options.output} lists")
+        finish_run(options.output, experiments, listed)
+        print(f"{options.output}: {len(listed)} experiments")
         return
     report |= {"experiments": [], "summary": [], "ranking": [], "timing": {}}  # summary and ranking are not read
     head, tail = json.dumps(report).split('"experiments": []')

@@ -4,7 +4,7 @@
 #   scripts/slurm.sh SHARDS DIR [arguments of posbench run...]
 #   scripts/slurm.sh 16 runs/standard --profile standard -s 5
 #
-# All nodes must have access to DIR. A task that Slurm requeues continues where it was, and so does the whole suite if
+# Without --profile and --config it runs the profile quick. All nodes must have access to DIR. A task that Slurm requeues continues where it was, and so does the whole suite if
 # the same command is given again. The report is DIR/merged/report.json. Other options of sbatch are set by its
 # variables (SBATCH_PARTITION, SBATCH_TIMELIMIT, SBATCH_ACCOUNT, ...); POSBENCH_CPUS is the number of cores of each
 # task (1), and POSBENCH_THREADS that of each experiment (1). POSBENCH is the program; the default is that of the build
@@ -38,10 +38,11 @@ for variable in POSBENCH_CPUS POSBENCH_THREADS; do
 done
 shards=$1 directory=$2
 shift 2
-case " $*" in # without a profile --resume would only continue a run
-  *" --profile"* | *" --config"*) ;;
-  *) set -- --profile quick "$@" ;;
-esac
+has_profile=
+for argument in "$@"; do
+  case $argument in --profile | --profile=* | --config | --config=*) has_profile=1 ;; esac
+done
+[ -n "$has_profile" ] || set -- --profile quick "$@" # without a profile --resume would only continue a run
 script=$(realpath "$0")
 here=$(dirname "$script")
 program=${POSBENCH:-}

@@ -49,7 +49,7 @@ namespace {
 std::stop_source interruption;  // by a signal, or by an experiment that failed, with --fail-fast
 std::atomic<bool> failed_fast{false};
 
-/// The first signal stops the run after its current step, or after up to 64 test sequences. A second signal ends the program at
+/// The first signal stops the run after its current step with its validation, or after up to 64 test sequences. A second signal ends the program at
 /// once. No code registers a callback for the stop, so that requesting it only sets an atomic flag.
 void on_signal(int signal) {
   if (!interruption.request_stop()) {

@@ -48,16 +48,15 @@ void for_each_point(const Sweep& sweep, Settings& point, F f) {
   }
 }
 
-/// Refuses a grid with more points than a run can have experiments, before it is expanded.
+/// Refuses a grid that would take gigabytes, before it is expanded.
 void check_points(const Sweep& sweep) {
-  constexpr size_t kMost = 1'000'000;
+  constexpr size_t kMost = 4'000'000;
   size_t points = 1;
   for (const auto& [name, values] : sweep) {
     points *= values.size();
     if (points > kMost)
-      throw InputError(
-          fmt::format("the sweeps up to '{}' have {} points, and a run has up to {}; sweep fewer values", name,
-                      points, kMost));
+      throw InputError(fmt::format("the sweeps up to '{}' have {} points, expected up to {}; sweep fewer values",
+                                   name, points, kMost));
   }
 }
 

@@ -30,8 +30,10 @@ std::vector<ScoredAnswer> answer(const Model& model, const Parameters& parameter
 
 ScoredAnswer score_row(const Matrix& logits, Index n, Index outputs, const std::vector<int>& candidates,
                        int target) {
+  static thread_local std::vector<double> values;
   const auto row = logits.row(n).head(outputs);
-  return score_answer(std::vector<double>(row.begin(), row.end()), candidates, target);
+  values.assign(row.begin(), row.end());
+  return score_answer(values, candidates, target);
 }
 
 SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples, int sequences,

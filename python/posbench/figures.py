@@ -14,7 +14,21 @@ from .plots import _FORMATS
 from .report import Report
 from .views import View
 
-_BETWEEN_SPECS = r",(?![\w.]+=)(?![^(]*\))"  # a comma that neither begins an option nor stands in parentheses
+
+def split_specs(text: str) -> list[str]:
+    """Splits a list of encodings at its commas, except for those between options and in parentheses."""
+    specs: list[str] = []
+    depth = start = 0
+    for at, letter in enumerate(text + ","):
+        depth += (letter == "(") - (letter == ")")
+        if letter != "," or depth != 0:
+            continue
+        piece, start = text[start:at], at + 1
+        if specs and re.match(r"[\w.]+=", piece):
+            specs[-1] += "," + piece
+        else:
+            specs.append(piece)
+    return specs
 
 
 def main() -> int:
@@ -37,7 +51,7 @@ def main() -> int:
     given = parser.parse_args()
     try:
         plots = View("report", [Report.load(run) for run in given.runs]).plots(
-            given.encodings and re.split(_BETWEEN_SPECS, given.encodings)
+            given.encodings and split_specs(given.encodings)
         )
         plots = plots[given.plots] if given.plots else plots
         files = plots.save(given.output, formats=given.formats.split(","), width=given.width, font_size=given.font_size)

@@ -216,20 +216,22 @@ Table side_by_side_table(const Board& board, const std::vector<std::string>& enc
 
 std::string side_by_side_text(const Board& board, const std::vector<std::string>& encodings) {
   std::map<std::string, size_t> learned, best;
-  size_t learned_by_all = 0, apart = 0;
+  size_t tasks = 0, learned_by_all = 0, apart = 0;
   for (const BoardTask& task : board.tasks) {
+    const auto has_run = [&](const std::string& encoding) { return find_row(task, encoding) != nullptr; };
+    if (!task.mark.empty() || !std::ranges::all_of(encodings, has_run)) continue;
+    ++tasks;
     apart += has_different_tiers(task, encodings) ? 1 : 0;
     size_t learned_here = 0;
+    std::vector<std::pair<double, std::string>> values;
     for (const std::string& encoding : encodings) {
-      const BoardRow* row = find_row(task, encoding);
-      if (row == nullptr || row->status == BoardStatus::not_learned) continue;
+      values.emplace_back(value_of(task, encoding), encoding);
+      if (find_row(task, encoding)->status == BoardStatus::not_learned) continue;
       ++learned[encoding];
       ++learned_here;
     }
     if (learned_here < encodings.size()) continue;
     ++learned_by_all;
-    std::vector<std::pair<double, std::string>> values;
-    for (const std::string& encoding : encodings) values.emplace_back(value_of(task, encoding), encoding);
     std::ranges::sort(values, std::greater());
     if (values[0].first - values[1].first >= kTierDifference) ++best[values[0].second];
   }
@@ -238,12 +240,12 @@ std::string side_by_side_text(const Board& board, const std::vector<std::string>
     learned_texts.push_back(fmt::format("{} {}", encoding, learned[encoding]));
     best_texts.push_back(fmt::format("{} on {}", encoding, best[encoding]));
   }
-  return fmt::format(
-      "Tasks learned, of {}: {}, {} {}. On these {}, {}, highest by {} or more: {}. Tiers, which need {} seeds, tell them "
-      "apart on {}.",
-      board.tasks.size(), fmt::join(learned_texts, ", "), encodings.size() == 2 ? "both" : "all", learned_by_all,
-      learned_by_all, split_title(board.options), kTierDifference, fmt::join(best_texts, ", "), kEnoughSeeds,
-      apart);
+  std::string text = fmt::format(
+      "Tasks learned, of {}: {}, {} {}. Tiers, which need {} seeds, tell them apart on {}.", tasks,
+      fmt::join(learned_texts, ", "), encodings.size() == 2 ? "both" : "all", learned_by_all, kEnoughSeeds, apart);
+  if (learned_by_all == 0) return text;
+  return text + fmt::format(" Higher by {} or more {}, on the {}: {}.", kTierDifference,
+                            split_title(board.options), learned_by_all, fmt::join(best_texts, ", "));
 }
 
 std::vector<std::string> side_by_side_notes(const Board& board) {

@@ -38,6 +38,7 @@ std::vector<std::string> few_encodings(const Board&);
 Table side_by_side_table(const Board&, const std::vector<std::string>& encodings);
 
 /// Returns how many tasks each encoding and all of them have learned, and on how many of the latter each is the best.
+/// Marked tasks, and those that an encoding has not run, do not count.
 std::string side_by_side_text(const Board&, const std::vector<std::string>& encodings);
 
 /// Returns the notes of the table, and of the text before it.

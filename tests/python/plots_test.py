@@ -32,6 +32,7 @@ os.environ.update(POSBENCH_PROGRAM=str(Path(sys.argv[1]).resolve()), PYTHONPATH=
 sys.path.insert(0, str(ROOT / "python"))
 
 import posbench  # noqa: E402
+from posbench.figures import split_specs  # noqa: E402
 from posbench.plots import _SCRIPT, _rows, specification  # noqa: E402
 
 WORK = tempfile.TemporaryDirectory(prefix="posbench-plots-")
@@ -103,6 +104,13 @@ def test_plots_are_selected_by_section_and_encoding():
     [values] = [data["values"] for data in few["data"] if data["name"] == "table"]
     assert {row["name"] for row in values} == {"rope", "cope"}
     assert sorted(few["legends"][0]["values"]) == ["cope", "rope"]
+    nested = "rope,cope:positions=16,gates=values,sum:of=(alibi,dape:base=(kerple_log)),none"
+    assert split_specs(nested) == [
+        "rope",
+        "cope:positions=16,gates=values",
+        "sum:of=(alibi,dape:base=(kerple_log))",
+        "none",
+    ]
     assert "no plot has 'x y z'" in raised(posbench.InputError, plots.__getitem__, "x y z")
     assert "no encoding 'rop'" in raised(posbench.InputError, REFERENCE.plots, ["rop"])
     many = renamed(REFERENCE, {"rope": "a"}).plots()

@@ -206,6 +206,7 @@ TEST_CASE("two encodings on several tasks are shown side by side, as the board h
     for (std::string word; found.size() < expected.size() && words >> word;)
       found += (found.empty() ? "" : " ") + word;
     CHECK(found == expected);
+    if (!task.at("mark").is_null()) continue;
     ++tasks;
     differ += tiers.size() > 1 ? 1 : 0;
     learned_by_both += means.size() == 2 ? 1 : 0;
@@ -214,11 +215,12 @@ TEST_CASE("two encodings on several tasks are shown side by side, as the board h
   std::string text = shown.out.substr(0, shown.out.find("\n\n"));
   std::ranges::replace(text, '\n', ' ');
   CHECK(text.starts_with(fmt::format("Tasks learned, of {}: alibi ", tasks)));
-  CHECK(text.find(fmt::format(", both {0}. On these {0}, out of distribution,", learned_by_both)) !=
-        std::string::npos);
-  CHECK(text.find(fmt::format(", rope on {}. ", rope_is_higher)) != std::string::npos);
+  CHECK(
+      text.find(fmt::format(", both {}. Tiers, which need 5 seeds, tell them apart on {}. Higher by 0.02 or more "
+                            "out of distribution, on the {}: ",
+                            learned_by_both, differ, learned_by_both)) != std::string::npos);
   CHECK(tasks > 60);
-  CHECK(text.ends_with(fmt::format("tell them apart on {}.", differ)));
+  CHECK(text.ends_with(fmt::format(", rope on {}.", rope_is_higher)));
   CHECK(
       posbench_command(directory, "board -e rope,alibi --by-task").out.find("\ncounting, out of distribution\n") !=
       std::string::npos);

