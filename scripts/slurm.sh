@@ -4,8 +4,8 @@
 #   scripts/slurm.sh SHARDS DIR [arguments of posbench run...]
 #   scripts/slurm.sh 16 runs/standard --profile standard -s 5
 #
-# Without --profile and --config it runs the profile quick. All nodes must have access to DIR. A task that Slurm requeues continues where it was, and so does the whole suite if
-# the same command is given again. The report is DIR/merged/report.json. Other options of sbatch are set by its
+# Without --profile and --config it runs the profile quick. All nodes must have access to DIR. A task that Slurm requeues
+# continues where it was, and so does the whole suite if the same command is given again. The report is DIR/merged/report.json. Other options of sbatch are set by its
 # variables (SBATCH_PARTITION, SBATCH_TIMELIMIT, SBATCH_ACCOUNT, ...); POSBENCH_CPUS is the number of cores of each
 # task (1), and POSBENCH_THREADS that of each experiment (1). POSBENCH is the program; the default is that of the build
 # folder or of the installation of this script, or else `posbench` on the PATH.

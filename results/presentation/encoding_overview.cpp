@@ -238,14 +238,14 @@ std::string side_by_side_text(const Board& board, const std::vector<std::string>
   std::vector<std::string> learned_texts, best_texts;
   for (const std::string& encoding : encodings) {
     learned_texts.push_back(fmt::format("{} {}", encoding, learned[encoding]));
-    best_texts.push_back(fmt::format("{} on {}", encoding, best[encoding]));
+    best_texts.push_back(fmt::format("for {} on {}", encoding, best[encoding]));
   }
   std::string text = fmt::format(
       "Tasks learned, of {}: {}, {} {}. Tiers, which need {} seeds, tell them apart on {}.", tasks,
       fmt::join(learned_texts, ", "), encodings.size() == 2 ? "both" : "all", learned_by_all, kEnoughSeeds, apart);
   if (learned_by_all == 0) return text;
-  return text + fmt::format(" Higher by {} or more {}, on the {}: {}.", kTierDifference,
-                            split_title(board.options), learned_by_all, fmt::join(best_texts, ", "));
+  return text + fmt::format(" On the {}, the mean ({}) is the highest by {} or more {}.", learned_by_all,
+                            split_title(board.options), kTierDifference, fmt::join(best_texts, ", "));
 }
 
 std::vector<std::string> side_by_side_notes(const Board& board) {

@@ -37,7 +37,7 @@ const TaskInfo kInfo{
         "The model has to compose all elements in their order. "
         "As far as is known, a fixed number of layers can do this at any length for z60 (abelian) and for "
         "a4xz5, s3 and s4 (solvable). For a5 and s5, known constructions need a depth that grows with the "
-        "length, so no encoding by position should help. PaTH multiplies matrices along the sequence, and may.",
+        "length, so no encoding of positions alone should help. PaTH multiplies matrices along the sequence, so it may.",
     .source = "Merrill, Petty, Sabharwal 2024, arXiv:2404.08819",
     .published_name = "word problems of S5, A5, A4 x Z5 and Z60",
     .published =
