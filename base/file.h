@@ -49,8 +49,8 @@ class File {
 };
 
 /// Writes a file in pieces: into a temporary file in the same folder, which is flushed to disk and renamed at the
-/// end, so that at any moment the path has the old text or the new one. Follows a symbolic link, also to a file that
-/// does not exist yet. Writes into a special file (a pipe, a device, standard output) without replacing it.
+/// end, so that at any moment the path has the old text or the new one. Follows a symbolic link, also to a file
+/// that does not exist yet. Writes into a special file (a pipe, a device, standard output) without replacing it.
 class OutputFile {
  public:
   /// `anywhere` permits write_at. A special file then gets the whole text at the end, through a file in the folder

@@ -63,8 +63,8 @@ class OptionTable {
         [&value] { return static_cast<size_t>(value); }, [&value](size_t i) { value = static_cast<Enum>(i); });
   }
 
-  /// Marks the last added option as newer than the first reports. JSON omits it while it has its default, so that old
-  /// and new reports stay comparable.
+  /// Marks the last added option as newer than the first reports. JSON omits it while it has its default, so that
+  /// old and new reports stay comparable.
   void omit_default() { options_.back().omit_default = true; }
 
   const std::vector<Option>& all() const { return options_; }

@@ -26,7 +26,8 @@ int uniform(Rng& rng, int low, int high) {
   assert(low <= high);
   const std::uint64_t n = static_cast<std::uint64_t>(high) - low + 1;
   std::uint64_t draw = rng();
-  // Draws from the largest multiple of n on are redrawn. A draw up to max - n is below it and needs no slow division.
+  // Draws from the largest multiple of n on are redrawn. A draw up to max - n is below it and needs no slow
+  // division.
   while (draw > Rng::max() - n && draw >= Rng::max() - Rng::max() % n) draw = rng();
   return low + static_cast<int>(draw % n);
 }

@@ -14,12 +14,12 @@
 namespace posbench {
 namespace {
 
-/// A loop requests helpers. One that the operating system has not started when all calls are made is not needed, and
-/// its request is withdrawn: a thread of a busy machine may wait longer than the loop takes.
+/// A loop requests helpers. One that the operating system has not started when all calls are made is not needed,
+/// and its request is withdrawn: a thread of a busy machine may wait longer than the loop takes.
 enum State : int { kIdle, kRequested, kWorking, kEnding };
 
-/// Waits while the state is `value`. The loops of a training step follow each other within microseconds, in which a
-/// thread neither falls asleep nor wakes up.
+/// Waits while the state is `value`. The loops of a training step follow each other within microseconds, in which
+/// a thread neither falls asleep nor wakes up.
 void wait_while(const std::atomic<int>& state, int value) {
   constexpr int kYields = 500;
   for (int n = 0; n < kYields; ++n) {
@@ -63,7 +63,8 @@ ThreadPool::~ThreadPool() {
   for (const auto& helper : helpers_) set_state(helper->state, kEnding);
 }
 
-/// Returns the number of threads that help in the next loop: `count`, or fewer if the machine cannot start them all.
+/// Returns the number of threads that help in the next loop: `count`, or fewer if the machine cannot start them
+/// all.
 int ThreadPool::start_helpers(int count) {
   while (static_cast<int>(helpers_.size()) < count) {
     try {

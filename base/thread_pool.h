@@ -10,7 +10,8 @@
 
 namespace posbench {
 
-/// Counts idle cores. Thread pools borrow them for one loop at a time. All functions may be called from any thread.
+/// Counts idle cores. Thread pools borrow them for one loop at a time. All functions may be called from any
+/// thread.
 class IdleCores {
  public:
   /// The count is negative if there are more threads than cores.

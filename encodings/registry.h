@@ -128,10 +128,11 @@ struct EncodingEntry {
   std::function<std::optional<Spec>(const Spec&)> wrapped;  // the encoding that it wraps; most wrap none
   std::function<std::vector<Spec>(const Spec&)> members;    // the wrapped encoding, or those of a composition
   std::function<ReplacedStages(const Spec&)> replaces;
-  /// Returns the encoding of a layer in a model with `layers` layers. Empty if all layers have the encoding itself.
+  /// Returns the encoding of a layer in a model with `layers` layers. Empty if all layers have the encoding
+  /// itself.
   std::function<Spec(const Spec&, int layer, int layers)> of_layer;
-  /// Returns true if the encoding, or one that it wraps, has an option that replaces the given positions: by random ones, or
-  /// by the coordinates that the task states.
+  /// Returns true if the encoding, or one that it wraps, has an option that replaces the given positions: by
+  /// random ones, or by the coordinates that the task states.
   std::function<bool(const Spec&)> chooses_positions;
   std::function<std::unique_ptr<PositionEncoding>(const Spec&, const ModelConfig&, ParameterLayout&)> make;
 };

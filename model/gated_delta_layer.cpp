@@ -200,7 +200,8 @@ class GatedDeltaLayer final : public RecurrentLayer {
     linear_backward(c.input, c.weights[kRates], d_rates, d_input, d[rates_.weight], d[rates_.bias]);
   }
 
-  /// Computes the states and outputs of a head: S_t = a_t S_{t-1} + e_t k_t^T,   e_t = b_t (v_t - a_t S_{t-1} k_t).
+  /// Computes the states and outputs of a head: S_t = a_t S_{t-1} + e_t k_t^T,   e_t = b_t (v_t - a_t S_{t-1}
+  /// k_t).
   void recur(const RecurrentContext& c, const Values& v, Index h) const {
     const MatrixView heads = by_head(v.qkv, D_);
     MatrixView retrieved = by_head(v.retrieved, D_), output = by_head(v.output, D_);

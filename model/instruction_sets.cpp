@@ -23,8 +23,8 @@ extern const Kernels kernel_table;
 namespace {
 
 #ifdef POSBENCH_HAS_V4
-/// Returns true if the processor has the instructions of x86-64-v4 and the operating system saves the registers that
-/// they use. __builtin_cpu_supports is always false in programs that Zig links.
+/// Returns true if the processor has the instructions of x86-64-v4 and the operating system saves the registers
+/// that they use. __builtin_cpu_supports is always false in programs that Zig links.
 bool has_v4() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE)) return false;

@@ -2,8 +2,8 @@
 // when it starts. All give the same bytes: an entry of a product is a sum over k in ascending order, and a sum
 // along a row runs over kLanes lanes (model/lanes.h), however many numbers a vector of the processor holds.
 //
-// The functions take pointers and no types of Eigen or of the standard library, because the linker keeps one copy of their
-// inline functions, which may be compiled for an instruction set that this processor lacks.
+// The functions take pointers and no types of Eigen or of the standard library, because the linker keeps one copy
+// of their inline functions, which may be compiled for an instruction set that this processor lacks.
 #pragma once
 #include <string>
 #include <string_view>
@@ -80,7 +80,8 @@ constexpr Index packed_columns(Index columns) {
 /// Returns the kernels of the instruction set in use: at first the best of this processor.
 const Kernels& kernels();
 
-/// Returns the instruction sets of this processor, the best last: "x86-64-v3" and "x86-64-v4", or that of the build.
+/// Returns the instruction sets of this processor, the best last: "x86-64-v3" and "x86-64-v4", or that of the
+/// build.
 std::vector<std::string> instruction_sets();
 std::string instruction_set();
 /// Uses another instruction set in all threads, which must not be computing. Throws InputError if the processor or

@@ -8,8 +8,8 @@
 // W and U (C, 4 C) and b (1, 4 C) have the columns of i, f, o and g. The layer's result is h.
 //
 // Departures: both papers stack such layers, of 256 hidden units in the first. Here the layer has the width of the
-// model, and the block adds its result to the residual stream, with the normalization of other blocks. FLaRe learns
-// h_0 and has no offset.
+// model, and the block adds its result to the residual stream, with the normalization of other blocks. FLaRe
+// learns h_0 and has no offset.
 #include <memory>
 #include <string>
 

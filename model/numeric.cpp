@@ -41,8 +41,8 @@ Lanes logarithm(Lanes x) {
   }
 }
 
-/// Splits x into n pi / 2 + r with |r| <= pi / 4. Sine and cosine of x are those of r up to their signs, exchanged if
-/// n is odd.
+/// Splits x into n pi / 2 + r with |r| <= pi / 4. Sine and cosine of x are those of r up to their signs, exchanged
+/// if n is odd.
 void sine_cosine(Lanes x, Lanes& sine, Lanes& cosine) {
   if constexpr (std::is_same_v<Real, double>) {
     for (Index n = 0; n < kLanes; ++n) {

@@ -1,13 +1,14 @@
-// Defines the interface of position encodings: the functions (stages) by which an encoding changes a transformer. The base
-// class is plain attention, so that it is an encoding, too (NoPE). Other encodings override the stages that they
-// change.
+// Defines the interface of position encodings: the functions (stages) by which an encoding changes a transformer.
+// The base class is plain attention, so that it is an encoding, too (NoPE). Other encodings override the stages
+// that they change.
 //
-// A forward function overwrites its outputs, which the caller has sized; embed adds to x, and an encoding sizes its
-// tables and its recurrent state. A backward function receives the arguments of its forward function (those of tables and
-// normalize also receive the result), then the gradient of the result, then its outputs. It adds to its outputs, which the
-// caller has set to zero. Exceptions: normalize_backward overwrites d_scores, mix_backward overwrites d_attention, and
-// embed_backward and carry_backward change gradients in place, as stated there. Encodings hold options and parameter
-// handles, never values of a sequence, so that one object serves all sequences.
+// A forward function overwrites its outputs, which the caller has sized; embed adds to x, and an encoding sizes
+// its tables and its recurrent state. A backward function receives the arguments of its forward function (those of
+// tables and normalize also receive the result), then the gradient of the result, then its outputs. It adds to its
+// outputs, which the caller has set to zero. Exceptions: normalize_backward overwrites d_scores, mix_backward
+// overwrites d_attention, and embed_backward and carry_backward change gradients in place, as stated there.
+// Encodings hold options and parameter handles, never values of a sequence, so that one object serves all
+// sequences.
 #pragma once
 #include <algorithm>
 #include <any>
@@ -105,8 +106,8 @@ class Scratch {
   size_t used_ = 0;
 };
 
-/// The input of the stages in one attention layer, for one sequence. C = width, H = heads (of the group, inside of the wrapper
-/// `heads`), D = C / heads of the model.
+/// The input of the stages in one attention layer, for one sequence. C = width, H = heads (of the group, inside of
+/// the wrapper `heads`), D = C / heads of the model.
 struct AttentionInput {
   const Sequence& sequence;
   const Parameters& parameters;

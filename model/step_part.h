@@ -1,5 +1,5 @@
-// Names the part of a training step that each thread computes, so that `posbench bench --profile` can tell the work of
-// an encoding from that of the model around it.
+// Names the part of a training step that each thread computes, so that `posbench bench --profile` can tell the
+// work of an encoding from that of the model around it.
 #pragma once
 #include <atomic>
 

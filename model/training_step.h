@@ -28,12 +28,13 @@ struct ThreadWorkspace {
 /// Memory that all steps reuse. A batch is one group, which the calling thread computes in this memory, or several
 /// groups, which the threads of a pool compute in memory of their own.
 ///
-/// Sequence n of a batch belongs to group n modulo the number of groups. The gradient of a group is the sum over its
-/// sequences in their order, and that of the batch is the sum over the groups in their order. Therefore the bytes of a
-/// gradient depend on the number of groups, and not on the number of threads.
+/// Sequence n of a batch belongs to group n modulo the number of groups. The gradient of a group is the sum over
+/// its sequences in their order, and that of the batch is the sum over the groups in their order. Therefore the
+/// bytes of a gradient depend on the number of groups, and not on the number of threads.
 struct TrainingWorkspace : ThreadWorkspace {
   explicit TrainingWorkspace(const ParameterLayout& layout) : TrainingWorkspace(layout, 1, calling_thread()) {}
-  /// A batch with fewer sequences than `num_groups` has a group for each sequence. The pool must outlive the object.
+  /// A batch with fewer sequences than `num_groups` has a group for each sequence. The pool must outlive the
+  /// object.
   TrainingWorkspace(const ParameterLayout& layout, int num_groups, ThreadPool& threads)
       : gradients(layout), groups(num_groups), pool(threads) {}
 

@@ -24,8 +24,8 @@ struct SequenceWorkspace {
   Matrices d_recurrent_state;
 };
 
-/// The values that the sequences of a step share: packed weights, and the tables of the encoding, which are computed
-/// again only if the positions of a sequence are no prefix of theirs.
+/// The values that the sequences of a step share: packed weights, and the tables of the encoding, which are
+/// computed again only if the positions of a sequence are no prefix of theirs.
 struct StepCache {
   std::vector<BlockWeights> blocks;
   PackedMatrix output;
@@ -52,11 +52,11 @@ class Transformer {
   /// invalid.
   Transformer(const ModelConfig&, ParameterLayout&, const PositionEncoding&);
 
-  /// Packs the weights, once per step, and computes the tables of this sequence in `step`. Adds the gradient of the
-  /// former tables to `gradients`, which is null if no backward follows.
+  /// Packs the weights, once per step, and computes the tables of this sequence in `step`. Adds the gradient of
+  /// the former tables to `gradients`, which is null if no backward follows.
   void prepare(const Parameters&, const Sequence&, StepCache& step, Gradients* gradients) const;
-  /// Ends a step: adds the gradient of the tables to `gradients`, and marks the packed weights as stale. To be called
-  /// before parameters change.
+  /// Ends a step: adds the gradient of the tables to `gradients`, and marks the packed weights as stale. To be
+  /// called before parameters change.
   void finish(const Parameters&, StepCache& step, Gradients* gradients) const;
 
   /// Returns whether dropout acts on this sequence.

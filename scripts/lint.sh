@@ -35,6 +35,8 @@ check_format() {
   local missing
   missing=$(cpp_files | xargs grep -lF 'fmt::' | xargs grep -LF '#include <fmt/')
   [ -z "$missing" ] || { printf '%s\n' "$missing" "These files use fmt and include no header of it." >&2; return 1; }
+  cpp_files | xargs awk 'length > 115 && /^ *\/\// { print FILENAME ":" FNR ": a comment of more than 115 columns"; n++ }
+    END { exit n > 0 }' >&2
 }
 
 check_python() {

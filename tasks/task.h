@@ -31,9 +31,9 @@ struct Example {
   std::vector<int> candidates;  // ids among which answers are chosen; empty: the whole vocabulary
   std::vector<int> digit_positions;  // (T) the decimal position of the digit read at t, or predicted in slot t:
                                      // from 1, the least significant; 0: none, or unknown at that time; or empty
-  /// The coordinates of positions, such as column and row: for each coordinate, (T) values of the token that is read at t, or
-  /// predicted in slot t. Values count from 1. 0: none, or not known when t is read. Every example of a task has the same
-  /// number of coordinates.
+  /// The coordinates of positions, such as column and row: for each coordinate, (T) values of the token that is
+  /// read at t, or predicted in slot t. Values count from 1. 0: none, or not known when t is read. Every example
+  /// of a task has the same number of coordinates.
   std::vector<std::vector<int>> coordinates;
 };
 

@@ -1,5 +1,5 @@
-// CoPE, contextual position: each query computes a gate for every key. The position of a key is the sum of the gates
-// from it to the query. The two neighboring position vectors are interpolated.
+// CoPE, contextual position: each query computes a gate for every key. The position of a key is the sum of the
+// gates from it to the query. The two neighboring position vectors are interpolated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -169,8 +169,8 @@ class Cope final : public PositionEncoding {
     if (options_.gates == Gates::separate) return head_columns(d_projected, h);
     return options_.gates == Gates::keys ? d.k[h] : d.v[h];
   }
-  /// gates(i, m) = sigmoid(s q_i . kappa_m) for m <= i.   content (T, T) = s q_i . k_m, used with gates=keys, may be `gates`.
-  /// s is 1 / sqrt(D), or 1 with scaling=none.
+  /// gates(i, m) = sigmoid(s q_i . kappa_m) for m <= i.   content (T, T) = s q_i . k_m, used with gates=keys, may
+  /// be `gates`. s is 1 / sqrt(D), or 1 with scaling=none.
   void compute_gates(const AttentionInput& in, const Matrix* projected, size_t h, const Matrix& content,
                      Matrix& gates) const {
     const bool by_keys = options_.gates == Gates::keys;
@@ -186,7 +186,8 @@ class Cope final : public PositionEncoding {
   Matrix& position_score_scratch(const AttentionInput& in) const {
     return in.scratch(in.length() + 1, rows(in) + kCountPadding);
   }
-  /// z(i, n) = s q_i . e[n] for n up to i + 1, the largest count of query i.   s is 1 / sqrt(D), or 1 without scaling=sum.
+  /// z(i, n) = s q_i . e[n] for n up to i + 1, the largest count of query i.   s is 1 / sqrt(D), or 1 without
+  /// scaling=sum.
   void multiply_by_table(const AttentionInput& in, size_t h, Matrix& z) const {
     const auto e = in.parameters[table(in.layer)].topRows(rows(in));
     multiply(in.q[h], e.transpose(), z.topLeftCorner(in.length(), rows(in)), position_scale(),

@@ -1,5 +1,5 @@
-// Adds one learned vector to all tokens whose positions the task couples, such as digits of equal significance in operands
-// and result (position coupling).
+// Adds one learned vector to all tokens whose positions the task couples, such as digits of equal significance in
+// operands and result (position coupling).
 #include "encodings/parts/digit_positions.h"
 #include "encodings/registry.h"
 

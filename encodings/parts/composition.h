@@ -10,8 +10,8 @@ namespace posbench {
 
 /// Returns the members in the text of an option, such as "cope,shaw_k".
 std::vector<Spec> composed(const std::string& of);
-/// Returns `members`, those of encoding `name` with the option `of`. Throws InputError if there are fewer than two; the message
-/// shows `example`.
+/// Returns `members`, those of encoding `name` with the option `of`. Throws InputError if there are fewer than
+/// two; the message shows `example`.
 std::vector<Spec> require_several(const std::string& name, const std::string& of, std::vector<Spec> members,
                                   const std::string& example);
 

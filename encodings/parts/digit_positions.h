@@ -1,5 +1,5 @@
-// Provides the base class of encodings with learned vectors for the positions that a task states: that of a digit in its
-// number, or several coordinates.
+// Provides the base class of encodings with learned vectors for the positions that a task states: that of a digit
+// in its number, or several coordinates.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -11,8 +11,8 @@
 namespace posbench {
 
 /// x_t += P[min(p_t, rows - 1)], where p_t is the decimal position of the digit at t, or 0 if token t is not a
-/// digit. With coordinates, x_t += the sum of P_n[min(c_n(t), rows - 1)] over the coordinates c_n of token t. In training,
-/// one random offset of each coordinate is added for the whole sequence.
+/// digit. With coordinates, x_t += the sum of P_n[min(c_n(t), rows - 1)] over the coordinates c_n of token t. In
+/// training, one random offset of each coordinate is added for the whole sequence.
 class DigitPositions : public PositionEncoding {
  public:
   struct Options {

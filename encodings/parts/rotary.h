@@ -65,8 +65,8 @@ inline double middle_of(const Positions& positions) {
 }
 
 /// score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D), where R(p) rotates pair n by p times its frequency and
-/// multiplies by the amplitude. If positions have A coordinates, p of pair n is coordinate n mod A. tables() computes
-/// the cosines and sines.
+/// multiplies by the amplitude. If positions have A coordinates, p of pair n is coordinate n mod A. tables()
+/// computes the cosines and sines.
 class Rotary : public PositionEncoding {
  public:
   /// Throws InputError if the head width is odd.

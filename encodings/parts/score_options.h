@@ -1,5 +1,5 @@
-// Defines options of the model that act on scores, for one encoding: the wrapper `local` applies them, and `layers`
-// has a list of each.
+// Defines options of the model that act on scores, for one encoding: the wrapper `local` applies them, and
+// `layers` has a list of each.
 #pragma once
 #include <string>
 #include <vector>

@@ -148,8 +148,8 @@ class Pope final : public PositionEncoding {
  private:
   static constexpr double kMin = -2 * std::numbers::pi;
 
-  // The cosines and sines of queries are constants, (T, D), the same for all heads. The cosines and sines of keys are
-  // values, (T, D), for each head. These are their indices.
+  // The cosines and sines of queries are constants, (T, D), the same for all heads. The cosines and sines of keys
+  // are values, (T, D), for each head. These are their indices.
   static size_t key_cosine(Index h) { return 2 * static_cast<size_t>(h); }
   static size_t key_sine(Index h) { return key_cosine(h) + 1; }
 

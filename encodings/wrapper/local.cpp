@@ -1,4 +1,5 @@
-// Applies options of the model that act on scores to one encoding: a window, chunks and scales of some layers only.
+// Applies options of the model that act on scores to one encoding: a window, chunks and scales of some layers
+// only.
 #include <memory>
 #include <string>
 

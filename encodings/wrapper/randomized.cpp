@@ -140,8 +140,9 @@ class Randomized final : public Decorator {
                       options.base));
     }
     if (config.longest > options.max) {
-      throw InputError(fmt::format("encoding 'randomized': max is {}, less than the longest sequence, {}",
-                                   options.max, config.longest));
+      throw InputError(fmt::format(
+          "encoding 'randomized': max is {}, less than the longest sequence, {}; set max to {} or more",
+          options.max, config.longest, config.longest));
     }
     return make_encoding(base, with_lengths(config, options.max), layout);
   }

@@ -66,8 +66,8 @@ struct Throughput {
 };
 /// Trains `jobs` equal models at once, one thread each, for a number of steps.
 Throughput measure_throughput(const Spec& encoding, const BenchmarkSize&, int jobs, int steps);
-/// Trains one model on several threads for a number of steps, with batches of kBenchmarkGroups groups. `same_bytes`:
-/// one thread gives the same parameters.
+/// Trains one model on several threads for a number of steps, with batches of kBenchmarkGroups groups.
+/// `same_bytes`: one thread gives the same parameters.
 constexpr int kBenchmarkGroups = 8;
 Throughput measure_threads(const Spec& encoding, const BenchmarkSize&, int threads, int steps);
 

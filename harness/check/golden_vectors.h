@@ -33,7 +33,8 @@ struct GoldenRequest {
 
 /// Returns these arrays, as far as the encoding has them. The first ones are the inputs.
 ///
-///   q, k, v, x, parameters.NAME        drawn from N(0, 1), parameters around their initial values; or request.inputs
+///   q, k, v, x, parameters.NAME        drawn from N(0, 1), parameters around their initial values;
+///                                      or request.inputs
 ///   tokens, segments, digit_positions  of the sequence
 ///   positions                          of the tokens
 ///   embedded                           x after the encoding added to it

@@ -158,7 +158,8 @@ class Certificate {
     check_shortcuts(split, *task, layout, drawn, json);
   }
 
-  /// Returns a message if the example is wrong, or if the oracle of a user fails, or "". `other_answer`: of another example.
+  /// Returns a message if the example is wrong, or if the oracle of a user fails, or "". `other_answer`: of
+  /// another example.
   std::string check_sample(const Example& e, const Task& task, int n, int other_answer) const {
     try {
       return find_fault(e, task, n, other_answer);

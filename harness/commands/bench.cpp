@@ -183,8 +183,8 @@ void bench_steps(const BenchRequest& request) {
   print(request, result, tables);
 }
 
-/// Measures several trainings at once, each with its model and its thread, or with --threads one training on several
-/// threads. The rates are relative to one training on one thread without groups.
+/// Measures several trainings at once, each with its model and its thread, or with --threads one training on
+/// several threads. The rates are relative to one training on one thread without groups.
 void bench_at_once(const BenchRequest& request) {
   constexpr double kSeconds = 1;  // of one measurement, approximately
   const bool has_threads = !request.threads.empty();

@@ -33,8 +33,8 @@ std::vector<BenchmarkSize> select_sizes(const BenchRequest&);
 /// Returns the requested encodings after 'none', to which their costs are relative. Throws InputError for an
 /// unknown encoding.
 std::vector<Spec> select_encodings(const BenchRequest&);
-/// Returns true if a model of this size can have the encoding. Some wrappers have a base that is defined for causal models
-/// only.
+/// Returns true if a model of this size can have the encoding. Some wrappers have a base that is defined for
+/// causal models only.
 bool can_build(const Spec& encoding, const BenchmarkSize&);
 /// Prints the tables, or the JSON if it is requested.
 void print(const BenchRequest&, const Json&, const std::vector<Table>&);

@@ -211,7 +211,8 @@ std::string notes_text(const std::vector<std::string>& notes, Format format, con
   return text;
 }
 
-/// Returns the table of a few encodings on several tasks, the best over all tasks first, and their means over the tasks.
+/// Returns the table of a few encodings on several tasks, the best over all tasks first, and their means over the
+/// tasks.
 std::string few_text(const Board& board, std::vector<std::string> encodings, Format format,
                      const ConsoleStyle& style) {
   const OverTasks over = summarize_over_tasks(board);

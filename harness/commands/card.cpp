@@ -66,8 +66,8 @@ std::string card_text(const EncodingCard& card, Format format, const ConsoleStyl
   return text;
 }
 
-/// Describes an encoding that is registered, or that one of the user's reports has. Throws InputError for any other
-/// name, and for options of an encoding without such a report.
+/// Describes an encoding that is registered, or that one of the user's reports has. Throws InputError for any
+/// other name, and for options of an encoding without such a report.
 EncodingDescription describe(const std::string& given, const BoardReport& board) {
   const bool is_users = std::ranges::any_of(
       board.user_experiments, [&](const ExperimentId& experiment) { return experiment.encoding == given; });

@@ -239,8 +239,8 @@ bool compare(const GoldenCommand& command, const GoldenArray& theirs, const Gold
   return false;
 }
 
-/// Throws InputError if an array has no counterpart of the same shape. Otherwise compares the arrays of the file with
-/// the reference. Returns true if all agree.
+/// Throws InputError if an array has no counterpart of the same shape. Otherwise compares the arrays of the file
+/// with the reference. Returns true if all agree.
 bool compare_all(const GoldenCommand& command, const Arrays& reference) {
   const std::string file = command.against->string();
   const Arrays theirs = read_user_files([&] { return read_arrays(*command.against); });

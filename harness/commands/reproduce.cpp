@@ -62,8 +62,8 @@ void print_table(const Table& table, const ReproduceRequest& request) {
   }
 }
 
-/// Returns the columns that fit a console: of claims with one verdict its reason, or the statement if there is no reason;
-/// and else the verdict and the kind.
+/// Returns the columns that fit a console: of claims with one verdict its reason, or the statement if there is no
+/// reason; and else the verdict and the kind.
 Table narrow(const Table& table, bool of_one_verdict, bool has_reasons) {
   std::vector<std::string> kept{"claim", "verdict", "kind"};
   if (of_one_verdict) kept = {"claim", has_reasons ? "reason of the verdict" : "statement"};
@@ -200,8 +200,8 @@ void check_unfinished(const ClaimPlan& plan, const fs::path& directory) {
   }
 }
 
-/// Judges the claims of `plan` together with all others, because the correction is for all. The runs of the others in the
-/// directories count too.
+/// Judges the claims of `plan` together with all others, because the correction is for all. The runs of the others
+/// in the directories count too.
 std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidence& evidence, ClaimSize size,
                                          const std::vector<fs::path>& directories) {
   ClaimPlan all = plan_claims({}, size);

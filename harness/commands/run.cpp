@@ -115,8 +115,8 @@ void print_list(const Suite& suite) {
   for (const ExperimentId& id : ids(suite.experiments)) fmt::print("{} {} {}\n", id.task, id.encoding, id.seed);
 }
 
-/// Returns true if the command continues a run directory and sets nothing of its configuration. Throws InputError if
-/// there is no such directory.
+/// Returns true if the command continues a run directory and sets nothing of its configuration. Throws InputError
+/// if there is no such directory.
 bool continues_stored_run(const Request& request) {
   if (!request.resume) return false;
   if (!request.directory) throw InputError("--resume needs -o DIR, the directory of the run to continue");

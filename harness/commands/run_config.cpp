@@ -49,8 +49,9 @@ namespace {
 std::stop_source interruption;  // by a signal, or by an experiment that failed, with --fail-fast
 std::atomic<bool> failed_fast{false};
 
-/// The first signal stops the run after its current step with its validation, or after up to 64 test sequences. A second signal ends the program at
-/// once. No code registers a callback for the stop, so that requesting it only sets an atomic flag.
+/// The first signal stops the run after its current step with its validation, or after up to 64 test sequences. A
+/// second signal ends the program at once. No code registers a callback for the stop, so that requesting it only
+/// sets an atomic flag.
 void on_signal(int signal) {
   if (!interruption.request_stop()) {
     std::signal(signal, SIG_DFL);
@@ -237,8 +238,9 @@ std::optional<Report> run_into(const RunRequest& request, const Suite& suite, in
   return directory.write_report(*baselines, std::move(about));
 }
 
-/// Returns the experiments that other runs give. Throws InputError if one of them gives none, unless a shard was requested or
-/// `refuse_useless` is false. Throws it also if models are to be saved, or if --force would delete one of these runs.
+/// Returns the experiments that other runs give. Throws InputError if one of them gives none, unless a shard was
+/// requested or `refuse_useless` is false. Throws it also if models are to be saved, or if --force would delete
+/// one of these runs.
 ReusedResults read_results_of_others(const Suite& suite, const RunRequest& request) {
   if (request.reuse.empty()) return {};
   if (request.save_models) {
@@ -266,8 +268,8 @@ ReusedResults read_results_of_others(const Suite& suite, const RunRequest& reque
   return reused;
 }
 
-/// Leaves out reused results of experiments that the run has begun, so that an extension has the same training as the
-/// model that it extends.
+/// Leaves out reused results of experiments that the run has begun, so that an extension has the same training as
+/// the model that it extends.
 void leave_out_begun(const Suite& suite, const RunDirectory& directory, ReusedResults& reused) {
   for (const Experiment& e : suite.experiments) {
     const std::vector<ExperimentId> ids = e.ids();

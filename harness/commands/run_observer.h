@@ -22,8 +22,8 @@ struct RunFiles {
 
 class RunObserver final : public ExperimentObserver {
  public:
-  /// The references must outlive the object. `live` and `table` may be null. `on_failure` is called if an experiment
-  /// diverges or fails, and may be empty.
+  /// The references must outlive the object. `live` and `table` may be null. `on_failure` is called if an
+  /// experiment diverges or fails, and may be empty.
   RunObserver(const RunFiles&, RunDirectory&, Progress&, LivePage* live, LiveTable* table, size_t jobs,
               std::function<void()> on_failure);
 

@@ -172,9 +172,9 @@ std::string show_split(const std::string& name) {
   for (const std::string& task : tasks().names()) {
     const TaskSetup setup = make_task_setup(ExperimentOptions{}, task);
     for (const TaskInfo::Split& split : setup.splits) {
-      if (split.name == name)
-        text +=
-            fmt::format("  {:<28} {:<32} {}\n", task, split_changes(tasks().find(task).info, split), split.why);
+      if (split.name != name) continue;
+      text += two_columns(fmt::format("  {:<28} {:<32} ", task, split_changes(tasks().find(task).info, split)),
+                          split.why, list_width());
     }
   }
   return text.empty() ? ""
@@ -217,8 +217,8 @@ std::string means_line(const OrderRule& order, Metric metric, const AllEvidence&
   return field("means", fmt::format("{}", fmt::join(means, ", ")));
 }
 
-/// Returns the result of a rule: the difference or the number of seeds, and the reason. `title` begins the line. Empty if
-/// the claim was not run.
+/// Returns the result of a rule: the difference or the number of seeds, and the reason. `title` begins the line.
+/// Empty if the claim was not run.
 std::string found_line(const std::string& title, const Rule& rule, const RuleResult& result) {
   if (result.verdict == ClaimVerdict::not_run) return "";
   std::string text = found_text(result);
@@ -293,8 +293,8 @@ std::string show_model(const std::string& name) {
   return text;
 }
 
-/// Returns the meaning of a verdict on a claim or of a comparison, given "weaker" or "not_run". Empty if there is no
-/// such verdict.
+/// Returns the meaning of a verdict on a claim or of a comparison, given "weaker" or "not_run". Empty if there is
+/// no such verdict.
 std::string show_verdict(const std::string& text) {
   std::string shown, called = lower_case(text);
   std::ranges::replace(called, '_', ' ');

@@ -50,8 +50,8 @@ struct ConfigRequest {
   std::optional<std::string> match_compute;  // the base encoding
 };
 
-/// Applies the profile, then the file (a configuration, or a report, whose run it repeats), then the flags. A profile that
-/// is only named in a file is not applied if the file has a whole configuration. Throws InputError.
+/// Applies the profile, then the file (a configuration, or a report, whose run it repeats), then the flags. A
+/// profile that is only named in a file is not applied if the file has a whole configuration. Throws InputError.
 RunConfig make_config(const ConfigRequest&);
 
 /// Applies a JSON object: its settings replace earlier overrides, and its own overrides replace its settings, in
@@ -64,8 +64,8 @@ Json to_json(const ExperimentOptions&);
 /// Reads a whole configuration. `where` is the prefix of messages. Throws InputError.
 RunConfig config_from_json(const Json&, const std::string& where);
 
-/// Returns true if the configuration has every key that to_json() always writes. What it omits has its default, whatever
-/// the profile.
+/// Returns true if the configuration has every key that to_json() always writes. What it omits has its default,
+/// whatever the profile.
 bool is_whole(const Json&);
 
 /// Returns the name under the key "profile", or "quick" if there is none. Throws InputError if it is not a text.

@@ -82,8 +82,8 @@ Spec named_encoding(Spec spec) {
   return spec;
 }
 
-/// Returns the specs that an item of a list selects, among all names of its kind. An aspect selects the `preferred` spec
-/// of a task if there is one.
+/// Returns the specs that an item of a list selects, among all names of its kind. An aspect selects the
+/// `preferred` spec of a task if there is one.
 std::vector<std::string> selected_by(const std::string& item, const std::string& kind,
                                      const std::vector<std::string>& preferred = {}) {
   const bool of_tasks = kind == "task";

@@ -31,13 +31,13 @@ std::vector<std::string> matching(const std::string& pattern, const std::vector<
 /// "aspect:recal".
 std::optional<Aspect> read_aspect(const std::string& item);
 
-/// Returns whether an item of a list selects a spec: "all", the spec, its name without options, a pattern, or for tasks
-/// an ability that they test, as in "aspect:recall". An aspect does not select tasks marked control or open.
+/// Returns whether an item of a list selects a spec: "all", the spec, its name without options, a pattern, or for
+/// tasks an ability that they test, as in "aspect:recall". An aspect does not select tasks marked control or open.
 bool selects(const std::string& item, const std::string& spec);
 
 /// Returns the specs that a comma-separated list of specs and patterns selects among the registered names, as in
-/// "all,-dape*". `kind` is "task" or "encoding". A task that an aspect selects has the options of the spec with its name in
-/// `preferred`, if there is one. Throws InputError if a name is unknown or nothing is selected.
+/// "all,-dape*". `kind` is "task" or "encoding". A task that an aspect selects has the options of the spec with
+/// its name in `preferred`, if there is one. Throws InputError if a name is unknown or nothing is selected.
 std::vector<std::string> select(const std::string& list, const std::string& kind,
                                 const std::vector<std::string>& preferred = {});
 

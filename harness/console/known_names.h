@@ -1,4 +1,5 @@
-// Lists the names that a user may give: tasks, encodings, profiles, settings, splits, metrics, claims and verdicts.
+// Lists the names that a user may give: tasks, encodings, profiles, settings, splits, metrics, claims and
+// verdicts.
 #pragma once
 #include <string>
 #include <vector>

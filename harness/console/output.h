@@ -48,7 +48,8 @@ std::string table_text(const Table&, Format, const ConsoleStyle&);
 /// lines have at most the width of the style, and all but the first are indented. The width 0 is no limit.
 std::string line_text(const std::string& text, Format, const ConsoleStyle&, size_t indent = 0);
 
-/// Throws InputError if writing this file would damage a run: its manifest, results, models, losses or checkpoints.
+/// Throws InputError if writing this file would damage a run: its manifest, results, models, losses or
+/// checkpoints.
 void refuse_run_file(const std::filesystem::path&);
 void write_output(const Output&, const std::string& text);
 

@@ -1,5 +1,5 @@
-// Shows the progress of a suite: a line for each finished experiment, and below them, on a terminal, a table of the
-// results so far and a line with the time that is left.
+// Shows the progress of a suite: a line for each finished experiment, and below them, on a terminal, a table of
+// the results so far and a line with the time that is left.
 #pragma once
 #include <chrono>
 #include <mutex>
@@ -24,8 +24,8 @@ class Progress {
   void validated(const ExperimentId&, std::optional<double> rate, const CurvePoint&);
   /// Reports a finished experiment. May be called from any thread.
   void finished(const ExperimentResult&, double seconds);
-  /// Shows a table of the results so far below the lines of finished experiments, if the terminal has the space. May
-  /// be called from any thread.
+  /// Shows a table of the results so far below the lines of finished experiments, if the terminal has the space.
+  /// May be called from any thread.
   void set_table(const std::string& text);
   /// Writes a warning, even with Verbosity::quiet. May be called from any thread.
   void warn(const std::string&);

@@ -18,12 +18,12 @@ struct AddedReports {
 /// Adds the argument `reports` and --allow-different-budget.
 void add_reports(CLI::App&, AddedReports&);
 
-/// Reads all reports of the board and merges them with the user's. Shows a status line meanwhile. Throws InputError
-/// as merge_board does.
+/// Reads all reports of the board and merges them with the user's. Shows a status line meanwhile. Throws
+/// InputError as merge_board does.
 BoardReport read_board(const AddedReports&);
 
-/// Returns the aspects that tasks of the stored reports test, in the order of their enumerators. Tasks that only a user's
-/// report has do not count, because no other encoding ran them.
+/// Returns the aspects that tasks of the stored reports test, in the order of their enumerators. Tasks that only a
+/// user's report has do not count, because no other encoding ran them.
 std::vector<AspectTasks> tasks_by_aspect(const BoardReport&);
 
 }  // namespace posbench

@@ -11,9 +11,9 @@
 
 namespace posbench {
 
-/// Returns the names that a list selects. The list is as a user writes it: names, aliases, specs without their options,
-/// globs, and a leading - that excludes. A list that begins with an exclusion begins with all names. `kind` is "task",
-/// "encoding" or "split". Throws InputError if an item selects none.
+/// Returns the names that a list selects. The list is as a user writes it: names, aliases, specs without their
+/// options, globs, and a leading - that excludes. A list that begins with an exclusion begins with all names.
+/// `kind` is "task", "encoding" or "split". Throws InputError if an item selects none.
 std::set<std::string> select_names(const std::string& list, const std::string& kind,
                                    const std::set<std::string>& names);
 

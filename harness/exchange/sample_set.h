@@ -28,7 +28,8 @@ struct SampleSet {
 /// Reads the name of a stream: train, validation, or a split for its test samples, which may also be test:SPLIT.
 StreamId parse_stream(const std::string&, std::uint64_t seed);
 
-/// `purpose` is a name that parse_stream reads. Throws InputError if the task, its options or the split are unknown.
+/// `purpose` is a name that parse_stream reads. Throws InputError if the task, its options or the split are
+/// unknown.
 SampleSet make_sample_set(const RunConfig&, const std::string& task, const std::string& purpose,
                           std::uint64_t seed, std::uint64_t first, std::uint64_t count);
 

@@ -9,7 +9,8 @@
 namespace posbench {
 namespace {
 
-/// Returns the mark of a task, "control" or "open". Returns an empty text for a learnable task and for a spec with options.
+/// Returns the mark of a task, "control" or "open". Returns an empty text for a learnable task and for a spec with
+/// options.
 std::string mark_of(const std::string& task) {
   if (!tasks().contains(task)) return "";
   const Learnability learnability = tasks().find(task).info.learnability;

@@ -14,8 +14,8 @@ const std::vector<ClaimFile>& claim_files();
 
 /// Returns the results and the evidence of the runs that come with posbench.
 const JudgedClaims& stored_claims(ClaimSize);
-/// Returns the stored result of a claim. Its verdict is "not comparable" if no run can judge the claim at this size, and
-/// "not run" if a run is missing. Each rule of the claim has a result.
+/// Returns the stored result of a claim. Its verdict is "not comparable" if no run can judge the claim at this
+/// size, and "not run" if a run is missing. Each rule of the claim has a result.
 ClaimResult stored_result(const ClaimFile&, ClaimSize);
 
 /// One encoding on one task, with all seeds that any claim needs. Claims of equal settings share it.
@@ -34,18 +34,18 @@ struct ClaimPlan {
 /// pattern.
 ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize, int seeds = 0);
 
-/// States if a report with other settings than the plan's, or with fewer seeds in the first directory, is an error or is
-/// skipped.
+/// States if a report with other settings than the plan's, or with fewer seeds in the first directory, is an error
+/// or is skipped.
 enum class OtherSettings { refused, skipped };
 
-/// Reads the results for these claims from run directories. A run is read in the first directory that has all its seeds,
-/// and may have more. Runs that are missing or unfinished are skipped. Throws InputError if a report is invalid, or if it
-/// is refused.
+/// Reads the results for these claims from run directories. A run is read in the first directory that has all its
+/// seeds, and may have more. Runs that are missing or unfinished are skipped. Throws InputError if a report is
+/// invalid, or if it is refused.
 AllEvidence collect_evidence(const ClaimPlan&, const std::vector<std::filesystem::path>& directories,
                              OtherSettings = OtherSettings::refused);
 
-/// Removes the claims that are not comparable or have a run without evidence, and the runs and the evidence that no other
-/// claim needs.
+/// Removes the claims that are not comparable or have a run without evidence, and the runs and the evidence that
+/// no other claim needs.
 void keep_finished(ClaimPlan&, AllEvidence&);
 
 }  // namespace posbench

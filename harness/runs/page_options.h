@@ -8,8 +8,8 @@
 
 namespace posbench {
 
-/// Returns the families of the encodings, and links from `page` to the pages of `posbench inspect` that users saved in
-/// the run directories as inspect/MODEL.html. The names of the runs are directories or reports in them.
+/// Returns the families of the encodings, and links from `page` to the pages of `posbench inspect` that users
+/// saved in the run directories as inspect/MODEL.html. The names of the runs are directories or reports in them.
 PageOptions page_options(std::span<const NamedReport> runs, const std::filesystem::path& page);
 
 /// Accepts "cope:positions=16" and, from a page of several runs, "cope (runs/before)". Returns "other" for an

@@ -10,8 +10,8 @@ namespace posbench {
 /// Returns machine, compiler, commit, library versions, plug-ins, command and the current time.
 Json provenance(const std::vector<std::string>& command);
 
-/// Returns the first plug-in in the context of a run that is not loaded, or was loaded from a file with other bytes; ""
-/// if there is none.
+/// Returns the first plug-in in the context of a run that is not loaded, or was loaded from a file with other
+/// bytes; "" if there is none.
 std::string missing_plugin(const Json& context);
 
 /// Returns "posbench 0.2.0 (commit ...; GNU 12.2.0; -O3 ...; instruction set v4)".

@@ -1,5 +1,5 @@
-// Takes over finished experiments of earlier runs, so that a run with more seeds, encodings or tasks does not train
-// them again.
+// Takes over finished experiments of earlier runs, so that a run with more seeds, encodings or tasks does not
+// train them again.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -18,12 +18,13 @@ struct ReusedResults {
   std::vector<std::string> useless;  // a line for each run that gives none, with the reason
 };
 
-/// Reads the experiments of other runs or reports that the suite has too: with the same task, encoding, seed, settings,
-/// splits and version of the task. Experiments that diverged or failed are left out. Throws InputError if a report is
-/// not of a run, or if a run used a plug-in that is not loaded.
+/// Reads the experiments of other runs or reports that the suite has too: with the same task, encoding, seed,
+/// settings, splits and version of the task. Experiments that diverged or failed are left out. Throws InputError
+/// if a report is not of a run, or if a run used a plug-in that is not loaded.
 ReusedResults read_reusable(const Suite&, const std::vector<std::filesystem::path>& runs);
 
-/// Throws InputError if the models of a report were trained by another program, or with a plug-in that is not loaded.
+/// Throws InputError if the models of a report were trained by another program, or with a plug-in that is not
+/// loaded.
 void check_origin(const std::string& name, const Report&);
 
 /// Removes the experiments that are reused.

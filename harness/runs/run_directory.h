@@ -1,7 +1,8 @@
 // The files of a run:
 //   manifest.json      configuration, context and list of experiments; written first
-//   experiments.jsonl  one line for each finished experiment (run_record.h), on disk before the experiment is reported as
-//                      finished; if a diverged or failed experiment was run again, its last line counts
+//   experiments.jsonl  one line for each finished experiment (run_record.h), on disk before the experiment is
+//                      reported as finished; if a diverged or failed experiment was run again, its last line
+//                      counts
 //   report.json        made from those lines at the end
 //   report.html        page of plots of the report
 //   models/            trained parameters, with --save-models
@@ -11,9 +12,9 @@
 // One process at a time uses a run directory: it locks experiments.jsonl, and writes lines to the locked file.
 //
 // --force keeps the old run until the manifest of the new one is on disk. It writes manifest.json.next, renames
-// manifest.json to manifest.json.replaced and manifest.json.next to manifest.json. Then it deletes all files that the
-// replaced manifest lists, and last that manifest. The next process that opens the directory after an interruption
-// undoes the replacement if manifest.json is missing, and completes it otherwise.
+// manifest.json to manifest.json.replaced and manifest.json.next to manifest.json. Then it deletes all files that
+// the replaced manifest lists, and last that manifest. The next process that opens the directory after an
+// interruption undoes the replacement if manifest.json is missing, and completes it otherwise.
 #pragma once
 #include <sys/types.h>
 
@@ -70,16 +71,16 @@ class RunDirectory {
   void append(const ExperimentResult&, double seconds);
   /// Adds the finished experiments of other runs that this one lists and has not finished.
   void import_results(std::map<ExperimentId, FinishedExperiment>);
-  /// Removes the experiments that diverged or failed from finished(), so that they run again, and deletes report.json
-  /// and its page. Their lines in the file stay until the new ones are written.
+  /// Removes the experiments that diverged or failed from finished(), so that they run again, and deletes
+  /// report.json and its page. Their lines in the file stay until the new ones are written.
   void forget_failed();
   /// Returns the number of unfinished experiments with a checkpoint.
   size_t count_checkpoints() const;
   /// Deletes the checkpoints of all experiments.
   void remove_checkpoints() const;
 
-  /// Writes report.json from the finished experiments, and its page. Moves the results out of record() into the report,
-  /// which it returns.
+  /// Writes report.json from the finished experiments, and its page. Moves the results out of record() into the
+  /// report, which it returns.
   Report write_report(const std::vector<TaskBaseline>&, Json context);
   /// Returns the page of a report on this run.
   std::string page(const Report&) const;

@@ -1,9 +1,9 @@
 // Reads and writes the record of a run: its manifest, and a line for each finished experiment.
 //
-// A line is the JSON of the result with more members: `seconds`; with --trace-loss `losses_crc32`, the checksum of the
-// file in losses/; with --reuse `trained_by`, the commit of the run that gave the experiment; and last `crc32`, the
-// checksum of the bytes before `,"crc32"`. Checksums are the CRC-32 of zlib in eight hexadecimal digits. Lines of older
-// versions have no checksum.
+// A line is the JSON of the result with more members: `seconds`; with --trace-loss `losses_crc32`, the checksum of
+// the file in losses/; with --reuse `trained_by`, the commit of the run that gave the experiment; and last
+// `crc32`, the checksum of the bytes before `,"crc32"`. Checksums are the CRC-32 of zlib in eight hexadecimal
+// digits. Lines of older versions have no checksum.
 #pragma once
 #include <cstddef>
 #include <filesystem>

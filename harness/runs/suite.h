@@ -56,9 +56,9 @@ std::vector<TaskBaseline> measure_baselines(const Suite&, int jobs, const std::s
 constexpr int kIdleCores = 0;  // as `threads`: an experiment uses one thread and all idle cores
 
 /// Runs the experiments, up to `jobs` in parallel, each with `threads` threads. A requested stop ends them after
-/// their current step with its validation, or after up to 64 test sequences. If an experiment or the observer throws an exception, the others are stopped and the
-/// exception is rethrown here. An experiment that runs out of memory is repeated with one thread, and then with fewer
-/// jobs, unless it is the only one.
+/// their current step with its validation, or after up to 64 test sequences. If an experiment or the observer
+/// throws an exception, the others are stopped and the exception is rethrown here. An experiment that runs out of
+/// memory is repeated with one thread, and then with fewer jobs, unless it is the only one.
 void run_suite(const std::vector<Experiment>&, int jobs, std::stop_source, ExperimentObserver&, int threads = 1);
 
 }  // namespace posbench

@@ -95,8 +95,8 @@ std::unordered_set<std::uint64_t> fingerprints_of_training(const TaskSetup& setu
   return all;
 }
 
-/// Returns the fraction of the samples that training has shown. After a short training it looks up fewer of them, because
-/// all would take long in comparison.
+/// Returns the fraction of the samples that training has shown. After a short training it looks up fewer of them,
+/// because all would take long in comparison.
 double fraction_seen(std::span<const SampleStream::Sample> samples,
                      const std::unordered_set<std::uint64_t>& trained, int training_samples) {
   constexpr int kFewest = 500;

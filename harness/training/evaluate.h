@@ -16,8 +16,8 @@ ScoredAnswer score_row(const Matrix& logits, Index n, Index outputs, const std::
                        int target);
 
 /// Returns accuracy, loss and margin on the first `sequences` samples of a stream: overall, by length, by distance
-/// and by position in the answer. It does not depend on the number of threads, because their results are added in the
-/// order of the samples. It has fewer sequences if a stop is requested meanwhile.
+/// and by position in the answer. It does not depend on the number of threads, because their results are added in
+/// the order of the samples. It has fewer sequences if a stop is requested meanwhile.
 SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int sequences,
                      const std::stop_token& = {}, ThreadPool& = calling_thread());
 

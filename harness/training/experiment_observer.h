@@ -20,9 +20,9 @@ class ExperimentObserver {
   /// then.
   virtual double on_start(const Experiment&, const Model&, LearningRateSweep&) { return 0; }
   virtual void on_step(const Experiment&, const LearningRateSweep&) {}
-  /// Saves the state. Called after a step of training if `checkpoint_seconds` have passed, or 5 seconds at the last
-  /// step, and when a stop is requested. Tests and further training have no checkpoints. `seconds` of CPU time were
-  /// spent on the experiment until now.
+  /// Saves the state. Called after a step of training if `checkpoint_seconds` have passed, or 5 seconds at the
+  /// last step, and when a stop is requested. Tests and further training have no checkpoints. `seconds` of CPU
+  /// time were spent on the experiment until now.
   virtual void on_checkpoint(const Experiment&, const Model&, const LearningRateSweep&, double /*seconds*/) {}
   /// The finished part of the estimated cost grew by `cost`, which is negative if an experiment is repeated.
   virtual void on_progress(double /*cost*/) {}

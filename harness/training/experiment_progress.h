@@ -15,8 +15,8 @@ double count_steps(const TrainingOptions&);
 /// Returns the validations of so many steps at one learning rate.
 int count_validations(int steps, const TrainingOptions&);
 
-/// The thread that makes the object must run the whole experiment, because the CPU time is that of this thread and of
-/// the threads of its pool.
+/// The thread that makes the object must run the whole experiment, because the CPU time is that of this thread and
+/// of the threads of its pool.
 class ExperimentProgress {
  public:
   /// The arguments must outlive the object.

@@ -22,8 +22,8 @@ struct LearningRateSweep {
 /// Trains at every learning rate of the options. The best rate has the highest sequence accuracy in its last
 /// validation. Ties are broken by token accuracy, then by the lowest mean training loss since the previous
 /// validation, then by the lowest rate. A rate that diverged is worse than any that did not. Calls `on_step` after
-/// each step, and stops if it returns false; a later call resumes. Returns whether all rates are finished. The pool is
-/// used as by train().
+/// each step, and stops if it returns false; a later call resumes. Returns whether all rates are finished. The
+/// pool is used as by train().
 bool sweep_learning_rates(const Model&, const TrainingStreams&, const TrainingOptions&, LearningRateSweep&,
                           const std::function<bool(const LearningRateSweep&)>& on_step = {},
                           ThreadPool& = calling_thread());

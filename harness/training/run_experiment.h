@@ -12,8 +12,8 @@
 namespace posbench {
 
 /// Returns the result of the experiment, then those of its extensions; nothing if a stop was requested before the
-/// end. An InputError makes a result `failed`. Any other exception is rethrown. The results do not depend on the number
-/// of threads. The observer is called by the calling thread.
+/// end. An InputError makes a result `failed`. Any other exception is rethrown. The results do not depend on the
+/// number of threads. The observer is called by the calling thread.
 std::optional<std::vector<ExperimentResult>> run_experiment(const Experiment&, ExperimentObserver&,
                                                             const std::stop_token& = {},
                                                             ThreadPool& = calling_thread());

@@ -1,5 +1,5 @@
-// Builds a task at multiples of its greatest trained length and distance. These tests are the grid of a task; the grid of
-// a sweep over settings is in harness/config/sweep.h.
+// Builds a task at multiples of its greatest trained length and distance. These tests are the grid of a task; the
+// grid of a sweep over settings is in harness/config/sweep.h.
 #pragma once
 #include <memory>
 #include <string>

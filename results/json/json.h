@@ -41,15 +41,15 @@ Json read_json(const std::filesystem::path& file, const ListStream&);
 Json parse_json(std::string_view bytes, const std::string& file,
                 const ListStream&);  // gzip may have compressed them
 
-/// Passes the value that simdjson parses to f, in a fifth of the time of parse_json(). Returns false if f throws, or
-/// if the text is not what parse_json() accepts, which then throws the error.
+/// Passes the value that simdjson parses to f, in a fifth of the time of parse_json(). Returns false if f throws,
+/// or if the text is not what parse_json() accepts, which then throws the error.
 bool parse_fast(std::string_view text, const std::function<void(const simdjson::dom::element&)>& f);
 
 /// Returns indented JSON that suits `diff`. Small values, and lists and objects of scalars, have one line each.
 std::string to_indented_json(const Json&);
-/// Passes the same text in pieces to `pass_on`, for the object `frame` with a list of `count` items under `key`, where the
-/// frame has an empty list. `item` returns an item, which is an object with a list, by its index. Several threads call it
-/// at once. At most 512 items are in memory at any time.
+/// Passes the same text in pieces to `pass_on`, for the object `frame` with a list of `count` items under `key`,
+/// where the frame has an empty list. `item` returns an item, which is an object with a list, by its index.
+/// Several threads call it at once. At most 512 items are in memory at any time.
 void write_indented_json(const Json& frame, const std::string& key, size_t count,
                          const std::function<Json(size_t index)>& item,
                          const std::function<void(std::string_view)>& pass_on);

@@ -20,8 +20,8 @@ std::string make_board_page(
 /// Returns the page of a site for the whole board.
 std::string make_board_page(const BoardReport&, const BoardOptions&, const BoardTexts&, const SitePart&);
 
-/// Returns plots of the seeds of every encoding on one task of the board, by tier and with their costs: for the mean
-/// out of distribution and for each split.
+/// Returns plots of the seeds of every encoding on one task of the board, by tier and with their costs: for the
+/// mean out of distribution and for each split.
 std::vector<Plot> seed_plots(const BoardReport&, const TaskBaseline&, const BoardOptions&);
 
 }  // namespace posbench

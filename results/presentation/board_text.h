@@ -39,16 +39,17 @@ inline constexpr const char* kAboutRecurrentModels =
     "lstm, gated_delta: models with a recurrent layer in place of attention (model.block). They are in no tier and do not "
     "count among the encodings.";
 
-/// Returns a row for each task: learned_by_text, the best of these on the split that decides with its effective length,
-/// and the number of encodings that keep 0.90 or more there. Encodings that the board does not show are counted too.
-/// `with_names` adds a column with their names.
+/// Returns a row for each task: learned_by_text, the best of these on the split that decides with its effective
+/// length, and the number of encodings that keep 0.90 or more there. Encodings that the board does not show are
+/// counted too. `with_names` adds a column with their names.
 Table board_summary(const Board&, bool with_names);
 
-/// Returns a row for each encoding: tier, effective length if a report has any, accuracy with the worst and the best
-/// seed, accuracy in distribution, cost.
+/// Returns a row for each encoding: tier, effective length if a report has any, accuracy with the worst and the
+/// best seed, accuracy in distribution, cost.
 Table board_table(const BoardTask&);
 
-/// Returns a line for each tier of a task: "tier 1 (0.85 to 0.93): cope 1.9x, path 3.1x"; and one for recurrent models.
+/// Returns a line for each tier of a task: "tier 1 (0.85 to 0.93): cope 1.9x, path 3.1x"; and one for recurrent
+/// models.
 std::vector<std::string> tier_lines(const BoardTask&);
 
 /// Returns one table of all tasks with a column for every number, for a spreadsheet or a data frame.

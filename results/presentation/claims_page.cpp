@@ -31,8 +31,8 @@ std::optional<double> published_accuracy(const Published& published) {
   return std::nullopt;
 }
 
-/// Returns the published accuracy of a cell; empty if it is of another task, or if the claim has not just one number for the
-/// cell.
+/// Returns the published accuracy of a cell; empty if it is of another task, or if the claim has not just one
+/// number for the cell.
 Json published_for(const Claim& claim, const ClaimCell& cell) {
   if (claim.kind == ClaimKind::other_task) return nullptr;
   const auto is_of = [](const std::string& stated, const std::string& name) {

@@ -30,8 +30,8 @@ Tone tone(ClaimVerdict verdict) {
   return Tone::plain;
 }
 
-/// Returns a row for each rule. The first two columns have the name or the statement of the claim and its verdict, in its
-/// first row or in `every_row`.
+/// Returns a row for each rule. The first two columns have the name or the statement of the claim and its verdict,
+/// in its first row or in `every_row`.
 Table rule_rows(std::span<const Claim> claims, std::span<const ClaimResult> results, bool every_row,
                 const char* column, std::string (*title)(const Claim&)) {
   Table table{{{column}, {"verdict"}, {"rule"}, {"published", Align::right}, {"found (95 %)", Align::right}}, {}};

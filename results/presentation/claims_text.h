@@ -22,12 +22,12 @@ std::string claim_kinds(std::span<const Claim>);
 /// Returns "48 reproduced, 13 contradicted, 61 inconclusive".
 std::string count_verdicts(std::span<const ClaimResult>);
 
-/// Returns a row for each claim: name, family, verdict, the verdict that was predicted before any run, kind, statement
-/// and the reason of the verdict.
+/// Returns a row for each claim: name, family, verdict, the verdict that was predicted before any run, kind,
+/// statement and the reason of the verdict.
 Table claim_list(std::span<const Claim>, std::span<const ClaimResult>);
 
-/// Returns a row for each rule of each claim: claim, verdict, rule, published and found difference. Claim and verdict
-/// are in the first row of a claim, or in `every_row`.
+/// Returns a row for each rule of each claim: claim, verdict, rule, published and found difference. Claim and
+/// verdict are in the first row of a claim, or in `every_row`.
 Table claim_table(std::span<const Claim>, std::span<const ClaimResult>, bool every_row = false);
 
 /// Returns the same rows for a document: with the statement and its source instead of the claim's name.

@@ -45,8 +45,8 @@ Tone tone(Verdict verdict) {
   return Tone::plain;
 }
 
-/// Returns the gain in the last 40 % of training on a side that has not learned. With two such sides, returns the greater
-/// gain.
+/// Returns the gain in the last 40 % of training on a side that has not learned. With two such sides, returns the
+/// greater gain.
 std::optional<double> late_gain(const ComparisonRow& row) {
   std::optional<double> gain;
   for (const ComparisonSide* side : {&row.before, &row.after}) {
@@ -169,8 +169,8 @@ bool fits(const std::string& text, int width) {
 /// The order of kNumbers in a narrow table, which keeps the first of them.
 constexpr size_t kByImportance[] = {0, 1, 2, 4, 3, 5};
 
-/// Returns a table for each task and encoding, without the columns that would name them. If one is too wide, all lack
-/// their last columns.
+/// Returns a table for each task and encoding, without the columns that would name them. If one is too wide, all
+/// lack their last columns.
 std::string grouped(const Comparison& comparison, const ConsoleStyle& style) {
   using Group = std::tuple<size_t, std::string, std::string>;  // candidate, task, encodings
   std::vector<std::pair<Group, Table>> groups;

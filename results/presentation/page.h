@@ -17,12 +17,13 @@ namespace posbench {
 
 /// A table and the kind of its plot. The kinds and their columns are
 ///   curve   lines over x: name, x, y, and values, a list with a dot for each seed
-///   heat    a cell for each row and column: row, column, value. Cells with texts have also text (the rounded value), mark
-///           (a letter next to it), note (shown instead of it, or empty), least and greatest (the ends of a bar in
-///           the cell)
+///   heat    a cell for each row and column: row, column, value. Cells with texts have also text (the rounded
+///           value), mark (a letter next to it), note (shown instead of it, or empty), least and greatest (the
+///           ends of a bar in the cell)
 ///   dots    values with intervals, a line for each row: row, series, value, low, high
-///   strip   a dot for each seed and their mean, a line for each row: row, series, mean, values, threshold and need (the
-///           bound of the mean, and its text), published. The signal labels has a text for each row, at the right
+///   strip   a dot for each seed and their mean, a line for each row: row, series, mean, values, threshold and
+///           need (the bound of the mean, and its text), published. The signal labels has a text for each row, at
+///           the right
 ///   forest  differences with intervals around 0, a line for each row: row, verdict, value, low, high
 ///   table   only a table
 /// The table shows further columns too.

@@ -1,5 +1,5 @@
-// Writes a web site of all encodings, tasks and claims: an index, a page for each, the board and a report. The pages
-// share one style and the scripts, which are files of the site. They open from a folder, without a server.
+// Writes a web site of all encodings, tasks and claims: an index, a page for each, the board and a report. The
+// pages share one style and the scripts, which are files of the site. They open from a folder, without a server.
 #pragma once
 #include <functional>
 #include <string>

@@ -4,8 +4,8 @@
 // encoding pool their seeds over the stored reports, which must have the same settings. An encoding of the user
 // that the board has too is another row, named with its report.
 //
-// A report of recurrent models (model.block) joins under the name of the block. These are compared with no encoding.
-// They show which tasks can be learned without attention.
+// A report of recurrent models (model.block) joins under the name of the block. These are compared with no
+// encoding. They show which tasks can be learned without attention.
 #pragma once
 #include <cstddef>
 #include <functional>

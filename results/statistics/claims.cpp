@@ -78,8 +78,8 @@ Judged look_up(const Claim& claim, const Rule& rule, const AllEvidence& all) {
   return judged;
 }
 
-/// Makes a reproduced rule inconclusive if low accuracies of a cell support it, and some are 0 because the experiment
-/// diverged or failed.
+/// Makes a reproduced rule inconclusive if low accuracies of a cell support it, and some are 0 because the
+/// experiment diverged or failed.
 void refuse_failed(const ClaimCell& cell, const Evidence& evidence, RuleResult& result) {
   if (result.verdict != ClaimVerdict::reproduced || evidence.failed == 0) return;
   result.verdict = ClaimVerdict::inconclusive;
@@ -122,8 +122,9 @@ void measure_order(Judged& judged) {
   judged.result.p_below_least = shift_p(judged.high->values, judged.low->values, -rule.least);
 }
 
-/// Returns the smallest number of seeds of each encoding, more than `trained`, with which a t-test of this effect has a
-/// power of 0.8 at that level, and with which a permutation test can reach the level at all; empty above 100.
+/// Returns the smallest number of seeds of each encoding, more than `trained`, with which a t-test of this effect
+/// has a power of 0.8 at that level, and with which a permutation test can reach the level at all; empty above
+/// 100.
 std::optional<int> seeds_needed(double effect, double deviation, double level, size_t trained) {
   constexpr size_t kMax = 100;
   for (auto n = static_cast<unsigned>(trained + 1); n <= kMax; ++n) {
@@ -155,8 +156,8 @@ std::string why_not_weaker(const Judged& judged) {
   return "";
 }
 
-/// Explains an order rule that is weaker or inconclusive. `tests` and `tests_weaker` are the numbers of tests that were
-/// corrected together.
+/// Explains an order rule that is weaker or inconclusive. `tests` and `tests_weaker` are the numbers of tests that
+/// were corrected together.
 void explain_order(Judged& judged, double alpha, size_t tests, size_t tests_weaker) {
   const auto& rule = std::get<OrderRule>(*judged.rule);
   RuleResult& result = judged.result;
@@ -187,8 +188,8 @@ void explain_order(Judged& judged, double alpha, size_t tests, size_t tests_weak
   }
 }
 
-/// Corrects the p-values of all order rules by Holm's method: those of `reproduced` and `contradicted`
-/// together, those of `weaker` by themselves. A rule that was not tested counts with p-values of 1, so training another
+/// Corrects the p-values of all order rules by Holm's method: those of `reproduced` and `contradicted` together,
+/// those of `weaker` by themselves. A rule that was not tested counts with p-values of 1, so training another
 /// claim never undoes a verdict.
 void judge_orders(std::vector<Judged*>& orders, double alpha) {
   std::vector<double> p, p_weaker;

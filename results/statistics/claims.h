@@ -1,17 +1,18 @@
-// Judges claims of the literature by rules whose bounds were fixed before the first run.
+// Judges claims of the literature by rules. docs/findings.md lists the claims that changed after their first run.
 //
-// A claim is a sentence with rules, all of which must hold. An order rule states that one accuracy is above another:
-// it is reproduced if the difference of the means over seeds is above `least`, contradicted if it is below 0, and
-// weaker if it is below `least`, all by permutation tests of accuracies from which the bound is subtracted. Holm's correction counts all order
-// rules of the comparable claims, trained or not, so training another claim never undoes a verdict. It corrects the
-// tests for `weaker` by themselves. A level rule states a bound of an accuracy: it is reproduced if at least nine in ten
-// seeds reach it, contradicted if at most one in ten does, and weaker if a binomial test refutes that nine in ten do.
+// A claim is a sentence with rules, all of which must hold. An order rule states that one accuracy is above
+// another: it is reproduced if the difference of the means over seeds is above `least`, contradicted if it is
+// below 0, and weaker if it is below `least`, all by permutation tests of accuracies from which the bound is
+// subtracted. Holm's correction counts all order rules of the comparable claims, trained or not, so training
+// another claim never undoes a verdict. It corrects the tests for `weaker` by themselves. A level rule states a
+// bound of an accuracy: it is reproduced if at least nine in ten seeds reach it, contradicted if at most one in
+// ten does, and weaker if a binomial test refutes that nine in ten do.
 //
 // An encoding that has not learned its task decides no rule out of distribution (results/statistics/learned.h);
-// ClaimCell::learned_from is for sources whose own models learned it in part. An experiment that diverged or failed has
-// an accuracy of 0. A rule is then not reproduced if it is about a level that this encoding stays below, or about another
-// encoding with a higher accuracy. An order rule is not weaker if neither of its encodings has learned the task, or if
-// the accuracy that should be lower is above 1 - least.
+// ClaimCell::learned_from is for sources whose own models learned it in part. An experiment that diverged or
+// failed has an accuracy of 0. A rule is then not reproduced if it is about a level that this encoding stays
+// below, or about another encoding with a higher accuracy. An order rule is not weaker if neither of its encodings
+// has learned the task, or if the accuracy that should be lower is above 1 - least.
 //
 // The first that applies decides a claim: not comparable, if its setup differs too much from the source;
 // contradicted, if a rule is; not run, if a rule has no results; weaker, if a rule is; inconclusive, if a rule is;
@@ -39,8 +40,8 @@ struct ClaimCell {
   std::string task, encoding;  // as named in the claim: the task by a key of ClaimFile::tasks
   std::string split;           // its name; in_distribution and out_of_distribution are means over all of that kind
   std::string run = {};        // the run that trains it; empty until the size of the models is chosen
-  /// The accuracy in distribution, in the metric of the claim, from which a seed has learned the task. It is set only
-  /// if the source's own model stays below the usual kLearned.
+  /// The accuracy in distribution, in the metric of the claim, from which a seed has learned the task. It is set
+  /// only if the source's own model stays below the usual kLearned.
   std::optional<double> learned_from = {};
 };
 
@@ -140,7 +141,8 @@ struct ClaimResult {
 };
 
 /// Returns the result of each claim, in order. `alpha` is the probability that any order rule is wrongly found
-/// reproduced or contradicted, the probability that any is wrongly found weaker, and the level of the binomial test.
+/// reproduced or contradicted, the probability that any is wrongly found weaker, and the level of the binomial
+/// test.
 std::vector<ClaimResult> judge_claims(std::span<const Claim>, const AllEvidence&, double alpha = 0.05);
 
 }  // namespace posbench

@@ -1,6 +1,6 @@
-// Decides if an encoding has learned a task: at least half of its seeds have a sequence accuracy of kLearned on every
-// split in distribution. If not, its accuracy out of distribution may be low because training was too short, and then
-// it says nothing about the encoding.
+// Decides if an encoding has learned a task: at least half of its seeds have a sequence accuracy of kLearned on
+// every split in distribution. If not, its accuracy out of distribution may be low because training was too short,
+// and then it says nothing about the encoding.
 #pragma once
 #include <functional>
 #include <optional>
@@ -18,8 +18,8 @@ constexpr double kSolved = 0.99;   // the sequence accuracy from which a split i
 /// The last fraction of training, whose gain shows whether learning had ended.
 constexpr double kLateTraining = 0.4;
 
-/// Returns the mark of a task that models are not expected to learn, given its spec: "control" or "open". Returns an
-/// empty text for other tasks. An empty function marks no task.
+/// Returns the mark of a task that models are not expected to learn, given its spec: "control" or "open". Returns
+/// an empty text for other tasks. An empty function marks no task.
 using FindMark = std::function<std::string(const std::string& task)>;
 
 struct Learned {

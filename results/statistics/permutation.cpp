@@ -18,8 +18,8 @@ namespace posbench {
 namespace {
 
 constexpr double kMaxRelabelings = 10000;
-/// A test of a shift uses up to this many relabelings, because it computes only one statistic of each. With 8 seeds a side
-/// the smallest p-value is 1 / 12870 over all relabelings, and above it over 10,000 random ones.
+/// A test of a shift uses up to this many relabelings, because it computes only one statistic of each. With 8
+/// seeds a side the smallest p-value is 1 / 12870 over all relabelings, and above it over 10,000 random ones.
 constexpr double kMaxOfShift = 200000;
 constexpr double kTolerance = 1e-9;  // statistics that differ by less are equal up to rounding
 

@@ -2,15 +2,16 @@
 // equally likely.
 //
 // The null hypothesis is that nothing changed on any split of one task with one encoding. Its statistic is the
-// maximum over the splits of |mean difference| in standard errors, where the variance is that of all values of both
-// labels. So its distribution over the relabelings is exact for any distribution of the values, also for seeds
-// that either solve a task or do not. Pitman 1937; Westfall and Young 1993, Resampling-Based Multiple Testing.
+// maximum over the splits of |mean difference| in standard errors, where the variance is that of all values of
+// both labels. So its distribution over the relabelings is exact for any distribution of the values, also for
+// seeds that either solve a task or do not. Pitman 1937; Westfall and Young 1993, Resampling-Based Multiple
+// Testing.
 //
-// Many hypotheses are corrected by Holm's method (1979), adapted to discrete tests (Tarone 1990, Biometrics
-// 46(2); Westfall and Wolfinger 1997, The American Statistician 51(1)): Holm multiplies a
-// p-value by the number of remaining tests. Here each remaining test adds only the probability that its own
-// statistic is at least as large. The sum is a bound for any dependence between the tests. Holm's count would leave
-// no power with five seeds: their smallest p-value is 2 in 252, and multiplied by 49 tests it exceeds 0.05.
+// Many hypotheses are corrected by Holm's method (1979), adapted to discrete tests (Tarone 1990, Biometrics 46(2);
+// Westfall and Wolfinger 1997, The American Statistician 51(1)): Holm multiplies a p-value by the number of
+// remaining tests. Here each remaining test adds only the probability that its own statistic is at least as large.
+// The sum is a bound for any dependence between the tests. Holm's count would leave no power with five seeds:
+// their smallest p-value is 2 in 252, and multiplied by 49 tests it exceeds 0.05.
 #pragma once
 #include <span>
 #include <vector>
@@ -42,9 +43,9 @@ struct PermutationDistribution {
 PermutationDistribution relabel(std::span<const SplitValues>, bool in_pairs);
 
 /// Returns the one-sided p-value of the hypothesis that `high` is at most `shift` above `low`: the probability,
-/// over the relabelings, that the mean of `high` exceeds that of `low` by as much as it does. These are all relabelings if
-/// there are at most 200,000 (10 seeds a side), otherwise 10,000 random ones. The test is exact if the distributions of
-/// `low` and of `high` - `shift` are equal, not only their means.
+/// over the relabelings, that the mean of `high` exceeds that of `low` by as much as it does. These are all
+/// relabelings if there are at most 200,000 (10 seeds a side), otherwise 10,000 random ones. The test is exact if
+/// the distributions of `low` and of `high` - `shift` are equal, not only their means.
 double shift_p(std::span<const double> low, std::span<const double> high, double shift);
 
 /// Returns the shifts that no one-sided test rejects at 2.5 %: a 95 % interval of the difference of the means.

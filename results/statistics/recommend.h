@@ -35,8 +35,8 @@ struct LengthTasks {
 struct AtLength {
   int kept = 0;     // tasks
   double mean = 0;  // of the accuracies at that length, over tasks and seeds
-  /// One for each of LengthTasks::tested; empty if the encoding was not tested there, because it has not learned the
-  /// task and has no grid. Such a task is not kept, and its accuracy counts as 0.
+  /// One for each of LengthTasks::tested; empty if the encoding was not tested there, because it has not learned
+  /// the task and has no grid. Such a task is not kept, and its accuracy counts as 0.
   std::vector<std::optional<KeptLength>> tasks;
 };
 

@@ -176,8 +176,8 @@ SummaryRow summarize(const Report& report, const TaskBaseline& task, const Exper
 
 using KindSummary = std::optional<SplitSummary> SummaryRow::*;
 
-/// Returns the accuracies of all seeds. Out of distribution, those of a row that has not learned its task are below
-/// any accuracy: one from too little training would otherwise rank above one of a trained model.
+/// Returns the accuracies of all seeds. Out of distribution, those of a row that has not learned its task are
+/// below any accuracy: one from too little training would otherwise rank above one of a trained model.
 std::vector<double> ranked_values(const SummaryRow& row, const SplitSummary& kind) {
   const bool counts = kind.kind == SplitKind::in_distribution || row.learned.by_half_the_seeds();
   return counts ? kind.sequence.values : std::vector<double>(kind.sequence.values.size(), -1);

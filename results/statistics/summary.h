@@ -60,8 +60,8 @@ struct SummaryRow {
   std::optional<EffectiveLength> effective_length, effective_distance;  // empty without such a grid
 };
 
-/// Mean ranks by sequence accuracy. Out of distribution, encodings that have not learned a task rank equally behind
-/// all others on it.
+/// Mean ranks by sequence accuracy. Out of distribution, encodings that have not learned a task rank equally
+/// behind all others on it.
 struct Ranking {
   std::string encoding;
   std::optional<MeanRank> in_distribution, out_of_distribution;

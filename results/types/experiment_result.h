@@ -66,7 +66,8 @@ struct RateResult {
   bool operator==(const RateResult&) const = default;
 };
 
-/// A finite number that may be missing. It takes half of the memory of std::optional<double>, and a result has hundreds.
+/// A finite number that may be missing. It takes half of the memory of std::optional<double>, and a result has
+/// hundreds.
 class MaybeNumber {
  public:
   MaybeNumber() = default;

@@ -1,5 +1,5 @@
-// Defines the metrics of a split. A new metric is an enumerator and an entry of metrics(): options, tables, summary
-// and comparison read them from there. The curves of pages name their metrics themselves.
+// Defines the metrics of a split. A new metric is an enumerator and an entry of metrics(): options, tables,
+// summary and comparison read them from there. The curves of pages name their metrics themselves.
 #pragma once
 #include <cstdint>
 #include <optional>

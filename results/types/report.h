@@ -12,7 +12,8 @@ namespace posbench {
 
 using Json = nlohmann::ordered_json;
 
-/// The member of an entry in `timing` of an experiment that was taken from another run: the commit that trained it.
+/// The member of an entry in `timing` of an experiment that was taken from another run: the commit that trained
+/// it.
 constexpr const char* kTrainedBy = "trained_by";
 
 /// The member of `context` of a report on models that were trained by another program.

@@ -4,8 +4,8 @@
 //
 // Numbers are uniform over 1 .. 2^length - 1, with leading zeros, and so is the answer of length / 2 bits, rounded
 // up. If the length is even, its first bit is 1 in 75 % of the cases, the second in 62.5 %, and so on: the most
-// frequent bit of each position is right for 1/2 + 1/length of the positions. If the length is odd, the first bit is
-// 1 in about 50 %, and the most frequent bits are right for about 1/2 + 0.34/length of the positions.
+// frequent bit of each position is right for 1/2 + 1/length of the positions. If the length is odd, the first bit
+// is 1 in about 50 %, and the most frequent bits are right for about 1/2 + 0.34/length of the positions.
 #include <algorithm>
 #include <utility>
 #include <vector>

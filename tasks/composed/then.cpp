@@ -2,12 +2,12 @@
 //
 //   2 0 0 _' k3 v9 k1 v6 k5 v11 k2 v8 k4 v7 _ _ ?      target: v11
 //
-// Token 2 is a step right and 0 a step left, so the walk ends at position 4 of 0 to 4. Positions and keys are both sorted
-// by id. Result number n stands for key number n, so `?` stands for the fifth key, k5.
+// Token 2 is a step right and 0 a step left, so the walk ends at position 4 of 0 to 4. Positions and keys are both
+// sorted by id. Result number n stands for key number n, so `?` stands for the fifth key, k5.
 //
 // The question of the first task comes first. The question of the second one follows, up to its first scored
-// position. The token there is replaced by `?`. The second example is drawn again until it asks with the token of the
-// result. A token of the first task has a ' if the second has one of the same name.
+// position. The token there is replaced by `?`. The second example is drawn again until it asks with the token of
+// the result. A token of the first task has a ' if the second has one of the same name.
 #include <fmt/format.h>
 
 #include <algorithm>

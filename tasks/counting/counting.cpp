@@ -3,9 +3,9 @@
 //   a = 0 ; pass; a ++; b = 0 ; pass; a ++; b ++; print a   ->   2
 //
 // Each statement is drawn with weights set : pass : increment. If no variable is set, or the chosen one is at the
-// maximum, an increment is discarded and a new statement is drawn. The queried variable has been set, and a program
-// that sets none is drawn again. The distance is the number of tokens from the target position back to the last reset
-// of the variable.
+// maximum, an increment is discarded and a new statement is drawn. The queried variable has been set, and a
+// program that sets none is drawn again. The distance is the number of tokens from the target position back to the
+// last reset of the variable.
 #include <string>
 #include <utility>
 #include <vector>

@@ -42,8 +42,8 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 0.17, .neighbor = 0.27, .count = 0.26},
 };
 
-/// Returns Riemann's zeta function with an error below 1e-7, for alpha from 1.01 on: a partial sum, and the rest by
-/// the Euler-Maclaurin formula.
+/// Returns Riemann's zeta function with an error below 1e-7, for alpha from 1.01 on: a partial sum, and the rest
+/// by the Euler-Maclaurin formula.
 double zeta(double alpha) {
   constexpr int kTerms = 1000;
   double sum = 0;

@@ -3,9 +3,9 @@
 //   b + 1 , d - b , a - d , c + a _     ->   + - + +    b is +1, d is -b, a is -d, c is +a
 //   b + 1 , d - b , a - d , c + a , d _ ->   -          answer=one
 //
-// Variables are distinct letters in random order, signs are uniform. With answer=one, the question, the last token,
-// is a variable of the second half of the chain, whose index from 0 is uniform over ceil(n / 2) to n - 1. The
-// distance is the number of signs that a value depends on, which is the index of its variable plus one.
+// Variables are distinct letters in random order, signs are uniform. With answer=one, the question, the last
+// token, is a variable of the second half of the chain, whose index from 0 is uniform over ceil(n / 2) to n - 1.
+// The distance is the number of signs that a value depends on, which is the index of its variable plus one.
 #include <numeric>
 #include <utility>
 #include <vector>

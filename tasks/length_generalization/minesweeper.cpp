@@ -3,10 +3,10 @@
 //   M E E / E E M =   ->   M 2 1 / 1 2 M      two rows of three cells; M: mine, E: empty
 //   M E E E E M =     ->   M 2 1 1 2 M        row_ends=false
 //
-// The sizes of a board and its fraction of mines are uniform. A cell has up to eight neighbors. The coordinates of a token are
-// its column and its row. Cells have columns and rows 2, 3, ..., also in the answer. The first = has column and row 1 if the
-// answer is teacher forced. In slots each = has the coordinates of its answer. The / before a row has column 1 and the number of
-// this row. Each / of the answer is trained, and not scored.
+// The sizes of a board and its fraction of mines are uniform. A cell has up to eight neighbors. The coordinates of
+// a token are its column and its row. Cells have columns and rows 2, 3, ..., also in the answer. The first = has
+// column and row 1 if the answer is teacher forced. In slots each = has the coordinates of its answer. The /
+// before a row has column 1 and the number of this row. Each / of the answer is trained, and not scored.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,20 +1,21 @@
 // Multiplies two decimal numbers, step by step by default.
 //
-//   1 2 * 3 4 =   ->   8 4 0 + 6 3 0 = 8 4 0 0 > 8 0 4 0 .     12 * 4 = 048, 12 * 3 = 036, 048 = 0048, 0048 + 360 = 0408
+//   1 2 * 3 4 =   ->   8 4 0 + 6 3 0 = 8 4 0 0 > 8 0 4 0 .     12 * 4 = 048, 12 * 3 = 036, 0048 + 360 = 0408
 //   2 1 * 4 3 =   ->   8 4 0 + 6 3 0 = 8 4 0 0 > 8 0 4 0 .     reversed=all: least significant digits first
 //   1 2 * 3 4 =   ->   0 4 8 + 0 3 6 = 0 0 4 8 > 0 4 0 8 .     reversed=none
 //   1 2 * 3 4 =   ->   8 4 + 6 3 = 8 4 > 8 0 4 .               pad=false
 //   1 2 * 3 4 =   ->   8 0 4 0 .                               scratchpad=false
 //
-// The scratchpad has the products of the first operand with each digit of the second one, from the lowest digit on, and then
-// their running sums, each product with as many zeros as its digit has digits below it. The three coordinates of a token of
-// the scratchpad are
+// The scratchpad has the products of the first operand with each digit of the second one, from the lowest digit
+// on, and then their running sums, each product with as many zeros as its digit has digits below it. The three
+// coordinates of a token of the scratchpad are
 //   1. the place in the first operand or a product, and 0 in the second operand and the sums;
 //   2. the place in the second operand, or the number of the product or sum;
 //   3. the place in a sum, or of a product in its sum, and 0 in the operands.
-// The token before a number has the place before its first digit. A coordinate is 0 if it is not known while the answer is
-// written. This is so for numbers without padding that begin with the most significant digit, or that are in slots. Digit
-// positions are 0 in the same cases, except that reversed answers without a scratchpad number their slots 1, 2, 3, ...
+// The token before a number has the place before its first digit. A coordinate is 0 if it is not known while the
+// answer is written. This is so for numbers without padding that begin with the most significant digit, or that
+// are in slots. Digit positions are 0 in the same cases, except that reversed answers without a scratchpad number
+// their slots 1, 2, 3, ...
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -95,8 +96,8 @@ struct Part : DigitTokens {
       append(number[n], segment, n + 1, coordinates_of(n));
     }
   }
-  /// Appends `before` and then a number, which is a segment. `coordinates_of` returns the coordinates of a place. The lowest
-  /// digit is at place 2 of a reversed number, and at place 1 of another one.
+  /// Appends `before` and then a number, which is a segment. `coordinates_of` returns the coordinates of a place.
+  /// The lowest digit is at place 2 of a reversed number, and at place 1 of another one.
   template <class CoordinatesOf>
   void append_number(int before, const Digits& number, bool reversed, CoordinatesOf coordinates_of) {
     const int segment = segments.empty() ? 2 : segments.back() + 1, lowest = reversed ? 2 : 1;

@@ -24,8 +24,8 @@ class ChomskyTask : public AlphabetTask<Options, alphabet> {
 
 inline constexpr const char* kChomskySource = "Deletang et al. 2023, arXiv:2207.02098, section 4";
 
-/// TaskInfo::published: the published lengths and those of the default, then the sentences in which the task differs
-/// from others.
+/// TaskInfo::published: the published lengths and those of the default, then the sentences in which the task
+/// differs from others.
 inline std::string chomsky_published(const std::string& differences = "", int longest = 20) {
   return fmt::format(
       "The paper trains on lengths 1..40 and tests on 41..500. Here the default lengths are 1..{} and six lengths "

@@ -38,8 +38,8 @@ Example predict_next(std::vector<int> sequence, std::vector<int> scored, Loss);
 void set_segments(Example&, std::vector<int> question, int last);
 
 /// Returns a value for each token of an example that ask() laid out. `question` has those of the question, and
-/// `blank_and_answer` those of the first blank and of the answer. In slots, the slot of an answer token has the value of this
-/// token. The slots that remain have the value `unused`.
+/// `blank_and_answer` those of the first blank and of the answer. In slots, the slot of an answer token has the
+/// value of this token. The slots that remain have the value `unused`.
 std::vector<int> values_of_tokens(Layout, std::vector<int> question, const std::vector<int>& blank_and_answer,
                                   const Example&, int unused = 0);
 
@@ -50,9 +50,9 @@ void set_evidence(Example&, std::vector<int> evidence);
 /// that it ends.
 std::vector<int> segments_ended_by(int delimiter, std::span<const int> tokens);
 
-/// Splits words into pieces: each word is followed by the tokens first_piece, first_piece + 1, ... until it has its
-/// number of pieces. The ids of words take the numbers in turn, so a word always has the same pieces. The word `whole`
-/// has one piece.
+/// Splits words into pieces: each word is followed by the tokens first_piece, first_piece + 1, ... until it has
+/// its number of pieces. The ids of words take the numbers in turn, so a word always has the same pieces. The word
+/// `whole` has one piece.
 std::vector<int> in_pieces(std::span<const int> words, const Integers& pieces, int first_piece, int whole = -1);
 
 /// Draws one of several numbers. A single number takes nothing from the generator.

@@ -25,10 +25,10 @@ struct LabeledStrings {
   const ByLength& part(Purpose) const;
 };
 
-/// Reads `main.tok` (a string in each line, with spaces between its symbols), `labels.txt` (1 or 0 for each string)
-/// and `num-edits.txt` (a line for each 0: the number of edits, or nothing if the string was drawn at random). They
-/// are in the folder itself for training, in datasets/validation-short and -long for validation, and in
-/// datasets/test and -short-held-out for tests. The sets for longer strings and held-out ones are optional, but
+/// Reads `main.tok` (a string in each line, with spaces between its symbols), `labels.txt` (1 or 0 for each
+/// string) and `num-edits.txt` (a line for each 0: the number of edits, or nothing if the string was drawn at
+/// random). They are in the folder itself for training, in datasets/validation-short and -long for validation, and
+/// in datasets/test and -short-held-out for tests. The sets for longer strings and held-out ones are optional, but
 /// validation and tests need one set each. Returns one copy for all tasks that use it at the same time. Throws
 /// InputError, which names the file.
 std::shared_ptr<const LabeledStrings> read_labeled_strings(const std::string& folder);

@@ -1,5 +1,5 @@
-// Describes a formal language: membership, random words of a length, the symbols that may follow a prefix, and the edit
-// distance of any string to it.
+// Describes a formal language: membership, random words of a length, the symbols that may follow a prefix, and the
+// edit distance of any string to it.
 #pragma once
 #include <limits>
 #include <memory>

@@ -33,7 +33,8 @@ struct Automaton {
   }
 };
 
-/// Returns the automaton with these states. Each lists the states after its symbols: letters from a on, '.' for none.
+/// Returns the automaton with these states. Each lists the states after its symbols: letters from a on, '.' for
+/// none.
 Automaton automaton(std::vector<std::string> symbols, const std::vector<std::string>& states,
                     const std::string& accepting) {
   Automaton a{.symbols = std::move(symbols), .next = {}, .accepts = {}};

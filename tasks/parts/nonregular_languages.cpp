@@ -114,8 +114,8 @@ class Copies final : public Language {
     return word;
   }
 
-  /// After a marker, the bits of the first copy follow in their order. Without one, any bit may follow, and a hole if
-  /// there is none: both copies can be completed.
+  /// After a marker, the bits of the first copy follow in their order. Without one, any bit may follow, and a hole
+  /// if there is none: both copies can be completed.
   Followers followers(const Word& prefix) const override {
     const auto other = std::ranges::find(prefix, kOther);
     if (other == prefix.end()) return kBits | kOtherBit;
@@ -148,8 +148,8 @@ class Copies final : public Language {
   static constexpr int kOther = 2;  // the marker or the hole
   static constexpr Followers kBits = 3, kOtherBit = 4;
 
-  /// Returns the fewest edits after which two symbols are a bit and its copy, or with `hole` a 1 and a hole. kNoSymbol
-  /// is a symbol to insert, or one whose partner is deleted.
+  /// Returns the fewest edits after which two symbols are a bit and its copy, or with `hole` a 1 and a hole.
+  /// kNoSymbol is a symbol to insert, or one whose partner is deleted.
   static int cost_of(int a, int b, bool hole) {
     const auto cost = [](int symbol, int wanted) { return symbol == wanted ? 0 : 1; };
     if (hole) return std::min(cost(a, kOther) + cost(b, 1), cost(a, 1) + cost(b, kOther));

@@ -2,9 +2,10 @@
 //
 //   2 8 | 5 4 | 8 3 | 4 9 / 2 3 =   ->   yes
 //
-// The graph has `paths` directed paths of `length` edges, and all vertices are distinct. Edges are in random order,
-// followed by the question: vertex number s of one path, and vertex number e > s of the same path (yes) or of another
-// (no). The two numbers have the same distribution for both answers, so a model has to follow the edges.
+// The graph has `paths` directed paths of `length` edges, and all vertices are distinct. Edges are in random
+// order, followed by the question: vertex number s of one path, and vertex number e > s of the same path (yes) or
+// of another (no). The two numbers have the same distribution for both answers, so a model has to follow the
+// edges.
 #include <fmt/format.h>
 
 #include <string>

@@ -4,9 +4,9 @@
 //   A k T w end 2 =     ->   T
 //   A k T w end k =     ->   3          query=index
 //
-// With from=both, the end to count from is uniform. So is the index, from 1 up to `farthest` or to the length of the list. The
-// distance is the index. Counted from the start, an item has the same absolute position in a list of any length;
-// counted from the end, it has the same position relative to the question.
+// With from=both, the end to count from is uniform. So is the index, from 1 up to `farthest` or to the length of
+// the list. The distance is the index. Counted from the start, an item has the same absolute position in a list of
+// any length; counted from the end, it has the same position relative to the question.
 #include <fmt/format.h>
 
 #include <algorithm>

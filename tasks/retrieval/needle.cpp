@@ -2,10 +2,10 @@
 //
 //   w3 w7 k4 : 2 9 . w1 k2 : 5 0 . w3 w3   ? k2 =   ->   5 0
 //
-// A needle is a key, a colon, the digits of a value and a stop. Needles are at uniform places among the words of the
-// haystack. The question names keys; the answer has all values of each, in the order of the keys and of the needles.
-// The distance is the depth of a needle, counted from the end: in which tenth of the tokens before the question it
-// begins, 0 for the last.
+// A needle is a key, a colon, the digits of a value and a stop. Needles are at uniform places among the words of
+// the haystack. The question names keys; the answer has all values of each, in the order of the keys and of the
+// needles. The distance is the depth of a needle, counted from the end: in which tenth of the tokens before the
+// question it begins, 0 for the last.
 #include <fmt/format.h>
 
 #include <algorithm>

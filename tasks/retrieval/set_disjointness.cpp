@@ -1,10 +1,11 @@
-// Finds the element that two sets have in common. The name is that of the paper; the sets always share one element.
+// Finds the element that two sets have in common. The name is that of the paper; the sets always share one
+// element.
 //
 //   e4 e9 e1 e6 ; e2 e7 e9 e5 e8 =   ->   e9
 //
-// One set is short and the other long. They share exactly one element. `first` says which set comes first: a model that
-// reads the short set first has less to remember. The distance is the number of tokens back to the element in the second
-// set.
+// One set is short and the other long. They share exactly one element. `first` says which set comes first: a model
+// that reads the short set first has less to remember. The distance is the number of tokens back to the element in
+// the second set.
 #include <fmt/format.h>
 
 #include <string>

@@ -7,10 +7,10 @@
 // Elements are independent and uniform, so products are uniform, too. A position reads an element, never an
 // answer, so both layouts are the same.
 //
-// With answer=identity, half of the words are uniform among those with the identity as product, and half are uniform
-// among the others. In some groups only words of even length can be the identity, so odd lengths are rounded down.
-// Generators are two elements and their inverses: for s3 to s5, the exchange of the first two points and the cycle of
-// all, for a5 the cycles of three and of all five points.
+// With answer=identity, half of the words are uniform among those with the identity as product, and half are
+// uniform among the others. In some groups only words of even length can be the identity, so odd lengths are
+// rounded down. Generators are two elements and their inverses: for s3 to s5, the exchange of the first two points
+// and the cycle of all, for a5 the cycles of three and of all five points.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -3,14 +3,14 @@
 //   1 1 0 1 0 0 1 0 ?   ->   yes      no symbol three times in a row
 //   1 1 0 1 1 1 1 0 ?   ->   no       one edit away from a word
 //
-// Half of the strings are words. A quarter are words that random edits have changed, each of which inserts, replaces or
-// deletes one symbol. A quarter are uniform strings. A rejected string that happens to be a word is drawn again. Words
-// and other strings are equally frequent at each length. The distance is the least number of edits to a word; 0 for a
-// word. Only lengths that have both words and other strings are used. Another length is replaced by the next smaller one
-// of these, or by the smallest.
+// Half of the strings are words. A quarter are words that random edits have changed, each of which inserts,
+// replaces or deletes one symbol. A quarter are uniform strings. A rejected string that happens to be a word is
+// drawn again. Words and other strings are equally frequent at each length. The distance is the least number of
+// edits to a word; 0 for a word. Only lengths that have both words and other strings are used. Another length is
+// replaced by the next smaller one of these, or by the smallest.
 //
-// With next_symbols, each symbol of a word also has a target: the set of symbols that may follow, with $ for the end of
-// the word. These targets are trained and not scored.
+// With next_symbols, each symbol of a word also has a target: the set of symbols that may follow, with $ for the
+// end of the word. These targets are trained and not scored.
 //
 //   1 1 0 1             {01$} {0$} {01$} {01$}
 #include <fmt/format.h>
@@ -155,8 +155,8 @@ class Recognition final : public BasicTask<Options> {
 
   const std::vector<std::string>& symbols() const { return strings_ ? strings_->symbols : language_->symbols(); }
 
-  /// Returns true if there are words of this length, and other strings. It changes only the first three symbols, which
-  /// is enough to find another string of every language here.
+  /// Returns true if there are words of this length, and other strings. It changes only the first three symbols,
+  /// which is enough to find another string of every language here.
   bool has_both(int length) const {
     if (!language_->has_length(length)) return false;
     const int symbols = static_cast<int>(language_->symbols().size());

@@ -3,10 +3,10 @@
 //   tomita4 0 0 1 0        {01$} {1$} {01$} {01$}         no three zeros in a row
 //   012_02 0 2 1 2         {012$} {012$} {012} {012}      a 0, then any number of 2s, at the end
 //
-// The first token names the language. The set of a prefix has the symbols after which it is still the beginning of a
-// word, and $ if it is a word. The answer is the index of the set in the order of `token_text`. Words with sections
-// have sections of uniform lengths. In other words, each symbol is uniform among those that may follow, and some symbols
-// are repeated in runs of uniform length. A position reads a symbol, never an answer.
+// The first token names the language. The set of a prefix has the symbols after which it is still the beginning of
+// a word, and $ if it is a word. The answer is the index of the set in the order of `token_text`. Words with
+// sections have sections of uniform lengths. In other words, each symbol is uniform among those that may follow,
+// and some symbols are repeated in runs of uniform length. A position reads a symbol, never an answer.
 #include <fmt/format.h>
 
 #include <algorithm>

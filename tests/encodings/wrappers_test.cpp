@@ -74,7 +74,8 @@ TEST_CASE("randomized refuses bases without positions, and sampled distances for
     CHECK(refusal("randomized:sampling=distances,base=" + base).find("needs positions, not distances alone") !=
           std::string::npos);
   }
-  CHECK(refusal("randomized:max=11") == "encoding 'randomized': max is 11, less than the longest sequence, 12");
+  CHECK(refusal("randomized:max=11") ==
+        "encoding 'randomized': max is 11, less than the longest sequence, 12; set max to 12 or more");
 }
 
 TEST_CASE("randomized draws new ascending positions for every sequence in training and in evaluation") {

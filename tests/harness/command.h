@@ -26,4 +26,13 @@ inline Outcome posbench_command(const TemporaryDirectory& directory, const std::
   return outcome;
 }
 
+/// Returns the message with which the program refuses the arguments. Empty if it does not refuse them with exit
+/// code 2, one line and no output.
+inline std::string refusal(const TemporaryDirectory& directory, const std::string& arguments) {
+  const Outcome outcome = posbench_command(directory, arguments);
+  const bool is_line =
+      outcome.error.starts_with("posbench: ") && outcome.error.find('\n') + 1 == outcome.error.size();
+  return outcome.code == 2 && outcome.out.empty() && is_line ? outcome.error : "";
+}
+
 }  // namespace posbench

@@ -1,6 +1,6 @@
-// Trains every encoding and variant for some steps and prints a line for each with two hashes of the parameters' bits:
-// with whole batches, and with batches of two groups, which two threads compute. Lines of two instruction sets
-// (POSBENCH_ISA) or two processors are equal if the bytes are.
+// Trains every encoding and variant for some steps and prints a line for each with two hashes of the parameters'
+// bits: with whole batches, and with batches of two groups, which two threads compute. Lines of two instruction
+// sets (POSBENCH_ISA) or two processors are equal if the bytes are.
 //   same_bytes [steps [name of one encoding]]
 //   same_bytes sets          prints the instruction sets of this processor
 

@@ -12,8 +12,8 @@ using namespace posbench;
 
 namespace {
 
-/// Checks that the last token is `?`, that its target follows the query token of the result in the second question,
-/// and that its evidence is there.
+/// Checks that the last token is `?`, that its target follows the query token of the result in the second
+/// question, and that its evidence is there.
 void check_recall(const TextTask& task, const Example& e, int key) {
   const int query = static_cast<int>(e.tokens.size()) - 1;
   CHECK(e.scored == std::vector<int>{query});

@@ -1,5 +1,5 @@
-// Tests the tasks whose positions have coordinates, multiplication and minesweeper, with values of the published code and
-// with worked examples.
+// Tests the tasks whose positions have coordinates, multiplication and minesweeper, with values of the published
+// code and with worked examples.
 #include <algorithm>
 #include <memory>
 #include <set>

@@ -12,8 +12,8 @@
 namespace posbench {
 
 /// Compares hand-written gradients with central differences along a random direction of every named parameter and
-/// of every argument of every stage. Inputs are random and without symmetry. With dropout in the configuration, the
-/// sequence is one of training and the masks stay the same. An index outside a matrix is an infinite error.
+/// of every argument of every stage. Inputs are random and without symmetry. With dropout in the configuration,
+/// the sequence is one of training and the masks stay the same. An index outside a matrix is an infinite error.
 Worst gradient_error(const Spec&, const ModelConfig&, int length);
 /// The same for an encoding without a name.
 Worst gradient_error(const MakeEncoding&, const ModelConfig&, int length);
@@ -25,7 +25,8 @@ struct BlockOptions {
 };
 const std::vector<BlockOptions>& block_options();
 
-/// Returns the configuration with as many heads and layers as the encoding needs. The width of a head stays the same.
+/// Returns the configuration with as many heads and layers as the encoding needs. The width of a head stays the
+/// same.
 ModelConfig fitted(const Spec&, ModelConfig);
 
 /// Returns true if a change of a token changes no bit of any earlier output.

@@ -1,5 +1,5 @@
-// Writes the certificates of an encoding as JSON. This file belongs to the double-precision part of the program, which
-// has a separate namespace. Only standard types and JSON pass between the two parts.
+// Writes the certificates of an encoding as JSON. This file belongs to the double-precision part of the program,
+// which has a separate namespace. Only standard types and JSON pass between the two parts.
 #include "harness/check/certify.h"
 
 #include <fmt/format.h>

@@ -18,12 +18,12 @@ using MakeEncoding = std::function<std::unique_ptr<PositionEncoding>(const Model
 /// Small sizes make gradients by finite differences fast.
 constexpr int kCertificateVocabulary = 7;
 
-/// Returns the columns and the rows of `length` cells in four columns. Rows count from 1, columns from 0, so that cells of the
-/// first column have no column coordinate.
+/// Returns the columns and the rows of `length` cells in four columns. Rows count from 1, columns from 0, so that
+/// cells of the first column have no column coordinate.
 std::vector<std::vector<int>> board_coordinates(int length);
 
-/// The parameters are moved off their initial values, of which some are zero. With dropout in the configuration, the
-/// sequence is one of training.
+/// The parameters are moved off their initial values, of which some are zero. With dropout in the configuration,
+/// the sequence is one of training.
 struct Fixture {
   Fixture(const MakeEncoding&, const ModelConfig&, int length, std::uint64_t seed);
 

@@ -73,7 +73,8 @@ Tokens signs_of_chain(const Example& e, int variable) {
   return signs;
 }
 
-/// Returns the signs of the chain of each variable whose sign is an answer: the queried one, or all, shortest chain first.
+/// Returns the signs of the chain of each variable whose sign is an answer: the queried one, or all, shortest
+/// chain first.
 std::vector<Tokens> answered_chains(const Example& e) {
   const Tokens asked = question(e);
   if (asked.size() % 4 == 1) return {signs_of_chain(e, asked.back())};
@@ -123,8 +124,8 @@ const RegisterOracle minesweeper("minesweeper", {"min_mines", "max_mines"}, [](c
   return answers;
 });
 
-// With the default options the operands begin with their most significant digits, and the numbers of the answer with their
-// least significant ones. A running sum is the product with the lowest digits of the second operand.
+// With the default options the operands begin with their most significant digits, and the numbers of the answer
+// with their least significant ones. A running sum is the product with the lowest digits of the second operand.
 const RegisterOracle multiplication("multiplication", [](const Example& e) {
   const auto [a, b] = operands(14, question(e));
   const Tokens first = reversed(a), second = reversed(b);

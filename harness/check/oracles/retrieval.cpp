@@ -114,7 +114,8 @@ const RegisterOracle ngram_lookup(
     },
     [](const Example& e) { return std::vector<int>(e.scored.size(), e.scored.front() - after_key(e)); });
 
-/// Returns the positions of the element that both sets of a set_disjointness question have, or twice the last position.
+/// Returns the positions of the element that both sets of a set_disjointness question have, or twice the last
+/// position.
 std::pair<int, int> common_element(const Example& e) {
   const Tokens sets = question(e);
   for (int one = 0; one < std::ssize(sets); ++one) {

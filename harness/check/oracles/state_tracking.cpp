@@ -151,8 +151,8 @@ std::vector<int> runs(const Example& e) {
   return lengths;
 }
 
-// By default, no symbol is three times in a row. Each three equal symbols need an edit, and a run has a third of its
-// length of them, rounded down.
+// By default, no symbol is three times in a row. Each three equal symbols need an edit, and a run has a third of
+// its length of them, rounded down.
 const RegisterOracle recognition(
     "recognition", {}, [](const Example& e) { return Tokens{std::ranges::max(runs(e)) < 3 ? 1 : 0}; },
     [](const Example& e) {

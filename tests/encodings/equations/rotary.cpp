@@ -95,8 +95,8 @@ double interpolated_by_3(const Case& c, int h, int i, int j) {
 }
 const RegisterEquation row_interpolated_by_3("interpolated:scale=3", Stage::score, interpolated_by_3);
 
-/// Llama's rule by wavelengths of 2 pi and 200 pi, L = 12 and s = 4. A wavelength above L / 1 is multiplied by s, one
-/// below L / high stays, and the frequency of one in between is a mixture.
+/// Llama's rule by wavelengths of 2 pi and 200 pi, L = 12 and s = 4. A wavelength above L / 1 is multiplied by s,
+/// one below L / high stays, and the frequency of one in between is a mixture.
 double interpolated_llama3(const Case& c, int h, int i, int j, double high) {
   return turned(c, false, h, i, j, [&](int n) {
     const double wavelength = 2 * std::acos(-1.0) * std::pow(100.0, n), L = 12;

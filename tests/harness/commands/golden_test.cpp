@@ -1,5 +1,5 @@
-// posbench golden: its arrays follow from its inputs, its three formats have the same values, and a comparison finds
-// what differs.
+// posbench golden: its arrays follow from its inputs, its three formats have the same values, and a comparison
+// finds what differs.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

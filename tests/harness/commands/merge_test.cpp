@@ -2,11 +2,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "results/json/json.h"
 #include "tests/catch.h"
-#include "tests/harness/process.h"
+#include "tests/harness/command.h"
 #include "tests/harness/report_json.h"
 #include "tests/temporary.h"
 
@@ -15,28 +14,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::vector<std::string> kSuite{"--profile", "smoke",          "-t", "parity_check,even_pairs",
-                                      "-e",        "none,rope,alibi"};
-
-struct Outcome {
-  int code = -1;
-  std::string message;
-};
-
-Outcome posbench_command(const TemporaryDirectory& directory, std::vector<std::string> words,
-                         const std::vector<std::string>& more = {}) {
-  words.insert(words.end(), more.begin(), more.end());
-  Process process(directory / "", words);
-  const int code = process.finish();
-  return {code, read_whole(process.messages())};
-}
-
 /// Runs a shard of the suite, or of a variant of it.
 void run_shard(const TemporaryDirectory& directory, const std::string& shard, const std::string& output,
-               const std::vector<std::string>& more = {}) {
-  std::vector<std::string> words{"run", "-q", "--save-models", "--shard", shard, "-o", output};
-  words.insert(words.end(), kSuite.begin(), kSuite.end());
-  REQUIRE(posbench_command(directory, words, more).code == 0);
+               const std::string& more = "") {
+  const Outcome outcome = posbench_command(
+      directory, "run --profile smoke -t parity_check,even_pairs -e none,rope,alibi -q --save-models --shard " +
+                     shard + " -o " + output + more);
+  INFO(outcome.error);
+  REQUIRE(outcome.code == 0);
 }
 
 }  // namespace
@@ -45,9 +30,8 @@ TEST_CASE("merged shards have the report and the models of a single run") {
   const TemporaryDirectory directory;
   run_shard(directory, "1/1", "whole");
   for (const std::string k : {"1", "2", "3", "4"}) run_shard(directory, k + "/4", "shard" + k);
-  const Outcome merged =
-      posbench_command(directory, {"merge", "shard3", "shard1", "shard4", "shard2", "-o", "merged"});
-  INFO(merged.message);
+  const Outcome merged = posbench_command(directory, "merge shard3 shard1 shard4 shard2 -o merged");
+  INFO(merged.error);
   REQUIRE(merged.code == 0);
   CHECK(without_context(directory / "merged/report.json").dump() ==
         without_context(directory / "whole/report.json").dump());
@@ -61,44 +45,43 @@ TEST_CASE("merged shards have the report and the models of a single run") {
   CHECK(models == 6);
   CHECK(read_json(directory / "shard2/report.json").at("context").at("shard") == "2/4");
 
-  CHECK(posbench_command(directory, {"merge", "whole", "-o", "merged"}).code == 2);
-  CHECK(posbench_command(directory, {"merge", "whole", "-o", "merged", "--force"}).code == 0);
+  CHECK(refusal(directory, "merge whole -o merged") ==
+        "posbench: merged exists; add --force to replace it, or use another -o\n");
+  CHECK(posbench_command(directory, "merge whole -o merged --force").code == 0);
   CHECK(without_context(directory / "merged/report.json") == without_context(directory / "whole/report.json"));
 }
 
 TEST_CASE("shards of different suites and missing shards are refused with a message that names them") {
   const TemporaryDirectory directory;
   for (const std::string k : {"1", "2", "3"}) run_shard(directory, k + "/3", k);
-  run_shard(directory, "2/3", "other", {"--set", "training.steps=3"});
+  run_shard(directory, "2/3", "other", " --set training.steps=3");
   run_shard(directory, "1/2", "half");
-  const auto refused = [&](std::vector<std::string> runs) {
-    runs.insert(runs.begin(), "merge");
-    const Outcome outcome = posbench_command(directory, runs, {"-o", "merged"});
-    CHECK(outcome.code == 2);
+  const auto refused = [&](const std::string& runs) {
+    const std::string message = refusal(directory, "merge " + runs + " -o merged");
     CHECK_FALSE(fs::exists(directory / "merged"));
-    return outcome.message;
+    return message;
   };
-  CHECK(refused({"1", "3"}) ==
+  CHECK(refused("1 3") ==
         "posbench: 1 of 3 shards are missing: 2/3; run them with --shard and add their directories\n");
-  CHECK(refused({"1", "2", "3", "2"}) == "posbench: 2 and 2 are both shard 2/3; name one of them\n");
+  CHECK(refused("1 2 3 2") == "posbench: 2 and 2 are both shard 2/3; name one of them\n");
   CHECK(
-      refused({"1", "other", "3"}) ==
+      refused("1 other 3") ==
       "posbench: 1 and other are of different suites: training.steps was 20 and is now 3; merge the shards of one suite\n");
-  CHECK(refused({"1", "half"}) ==
+  CHECK(refused("1 half") ==
         "posbench: 1 is shard 1/3 with models, and half is shard 1/2 with models; merge the shards of one run\n");
-  CHECK(refused({"1", "nowhere", "3"}) == "posbench: nowhere/manifest.json: there is no such file or folder\n");
-  CHECK(posbench_command(directory, {"merge", "1", "2", "3", "-o", "1", "--force"}).message ==
+  CHECK(refused("1 nowhere 3") == "posbench: nowhere/manifest.json: there is no such file or folder\n");
+  CHECK(refusal(directory, "merge 1 2 3 -o 1 --force") ==
         "posbench: 1 is one of the runs to merge; use another -o\n");
 
   const std::string lines = read_whole(directory / "2/experiments.jsonl");
   fs::resize_file(directory / "2/experiments.jsonl", lines.size() - 3);
-  const std::string second = refused({"1", "2", "3"});
+  const std::string second = refused("1 2 3");
   CHECK(second.starts_with("posbench: 2: 1 of 2 experiments are unfinished: "));
   CHECK(second.ends_with(" with seed 0; finish them with 'posbench run --resume'\n"));
   directory.write("2/experiments.jsonl", lines);
   Json manifest = read_json(directory / "3/manifest.json");
   manifest["context"]["commit"] = "another";
   directory.write("3/manifest.json", manifest.dump());
-  CHECK(refused({"1", "2", "3"})
-            .starts_with("posbench: 3: made by another version of posbench: commit was \"another\" and "));
+  CHECK(refused("1 2 3").starts_with(
+      "posbench: 3: made by another version of posbench: commit was \"another\" and "));
 }

@@ -189,7 +189,8 @@ TEST_CASE("a grid ends after two multiples below one half, and where task, encod
   CHECK(complete.points.back().sequence == Count{16, 16});
   const GridResult limited = evaluate_untrained(always_right, "randomized:max=50");  // 2x has 40 tokens, 3x has 60
   CHECK(limited.end == GridEnd::encoding);
-  CHECK(limited.reason == "encoding 'randomized': max is 50, less than the longest sequence, 60");
+  CHECK(limited.reason ==
+        "encoding 'randomized': max is 50, less than the longest sequence, 60; set max to 60 or more");
   CHECK(limited.points.size() == 3);
   const TaskSetup far =
       make_task_setup(config_with_grid("test_always_right", "none", 1), "test_always_right:length=3000");
