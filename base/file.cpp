@@ -33,7 +33,7 @@ constexpr size_t kBlock = 1 << 20;  // bytes that are read at once
 constexpr const char *kTemporaryPrefix = ".posbench-", *kTemporarySuffix = ".tmp";
 
 [[noreturn]] void refuse(const char* action, const fs::path& path, int error) {
-  throw FileError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(error)), error);
+  throw FileError(fmt::format("cannot {} '{}': {}", action, path.string(), std::strerror(error)), error);
 }
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }

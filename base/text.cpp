@@ -95,6 +95,10 @@ std::vector<std::string> split_list(std::string_view text, char separator) {
       pieces.back() += c;
     }
   }
+  for (std::string& piece : pieces) {
+    const size_t first = piece.find_first_not_of(' ');
+    piece = first == piece.npos ? "" : piece.substr(first, piece.find_last_not_of(' ') + 1 - first);
+  }
   return pieces;
 }
 

@@ -16,7 +16,8 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
 /// Returns "1 seed" or "3 seeds", given a noun whose plural ends with s.
 std::string counted(size_t n, const std::string& noun);
 
-/// Splits at every `separator` outside parentheses. Empty text has no pieces.
+/// Splits at every `separator` outside parentheses, and removes spaces around the pieces. Empty text has no
+/// pieces.
 std::vector<std::string> split_list(std::string_view text, char separator);
 
 /// Parses the whole text as an integer or a finite number. Returns false if it is not a number, or outside of

@@ -173,13 +173,6 @@ inline Lanes lane_indices() {
   return values;
 }
 
-/// Returns whether all lanes are equal.
-inline bool equal(Lanes a, Lanes b) {
-  using Words = std::int64_t __attribute__((vector_size(32)));
-  const auto same = reinterpret_cast<Words>(a == b);
-  return (same[0] & same[1] & same[2] & same[3]) == -1;
-}
-
 /// Returns the lanes in reverse order.
 template <class L = Lanes>
 L reversed(L values) {

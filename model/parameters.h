@@ -18,6 +18,11 @@ struct Parameter {
   Index size() const { return rows * cols; }
 };
 
+/// Returns the parameter of a layer, or the one that all layers share.
+inline const Parameter& of_layer(const std::vector<Parameter>& parameters, int layer) {
+  return parameters[parameters.size() == 1 ? 0 : static_cast<size_t>(layer)];
+}
+
 /// Names, shapes and initial values of parameters. Model and encoding add to it in their constructors.
 class ParameterLayout {
  public:

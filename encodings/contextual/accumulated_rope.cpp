@@ -8,6 +8,7 @@
 
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/parts/cumsum.h"
+#include "encodings/parts/require_use.h"
 #include "encodings/registry.h"
 #include "model/attention.h"
 #include "model/layers.h"
@@ -58,6 +59,8 @@ class AccumulatedRope final : public ContextualRotary {
 
   AccumulatedRope(const Options& options, const ModelConfig& config, ParameterLayout& layout)
       : ContextualRotary(config, Pairing::half_split, "accumulated_rope"), options_(options) {
+    require_use("accumulated_rope", "base", options.base, Options{}.base, options.angle == Angle::bounded,
+                "angle=linear");
     const Index angles = config.heads * pairs();
     const double bound = 1 / std::sqrt(config.width);
     for (int layer = 0; layer < config.layers; ++layer) {

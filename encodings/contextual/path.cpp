@@ -12,7 +12,7 @@ const EncodingInfo kInfo{
     .equation =
         "score_h(i, j) = k_j . R_(j+1) R_(j+2) ... R_i q_i / sqrt(D),   R_t = I - beta_t w_t w_t^T\n"
         "beta_t        = 2 sigmoid(b_h . x_t + c_h)\n"
-        "w_t           = v_t / |v_t| by head,   v_t = SiLU(K_0 * u_t + K_1 * u_(t-1) + K_2 * u_(t-2))\n"
+        "w_t           = v_t / |v_t| by head,   v_t = SiLU(K_0 * u_(t-2) + K_1 * u_(t-1) + K_2 * u_t)\n"
         "u_t           = W_up W_down x_t",
     .source = "Yang et al. 2025, arXiv:2505.16381; fla-org/flash-linear-attention",
     .notes =

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/error.h"
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/registry.h"
 #include "model/numeric.h"
@@ -53,6 +54,11 @@ class RepoPositions final : public ContextualRotary {
       : ContextualRotary(config, Pairing::half_split, "repo_pos"),
         first_layer_(options.first_layer >= 0 ? options.first_layer : 5 * config.layers / 16),
         blend_(static_cast<Real>(options.blend)) {
+    if (first_layer_ >= config.layers) {
+      throw InputError(fmt::format(
+          "encoding 'repo_pos': first_layer is {}, but its last layer is {}, so that no layer would predict positions",
+          first_layer_, config.layers - 1));
+    }
     for (const double w : rope_frequencies(config.head_width(), options.base)) {
       frequencies_.push_back(static_cast<Real>(w));
     }

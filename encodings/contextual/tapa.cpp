@@ -35,7 +35,7 @@ class Tapa final : public PositionEncoding {
   struct Options {
     double alpha = 0.1, theta = 0.5;
     void describe(OptionTable& o) {
-      o.number("alpha", alpha, 0.001, 4, "power of the distance with which phases grow");
+      o.number("alpha", alpha, 0.001, 1, "power of the distance with which phases grow");
       o.number("theta", theta, 0.001, 0.999,
                "fraction of each head that gives the score; the rest gives the phase");
     }

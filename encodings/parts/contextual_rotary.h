@@ -12,8 +12,7 @@ class ContextualRotary : public PositionEncoding {
   /// Throws InputError if the head width is odd.
   ContextualRotary(const ModelConfig&, Pairing, const std::string& name);
 
-  /// Returns the angles of a layer, in scratch or in the recurrent state: (T, pairs) for all heads, or (T, H
-  /// pairs).
+  /// Returns the angles of a layer, in scratch: (T, pairs) for all heads, or (T, H pairs).
   virtual const Matrix& angles(const AttentionInput&) const = 0;
   /// Adds the gradients of the inputs of the angles. May overwrite d_angles, which has the shape of the angles.
   virtual void angles_backward(const AttentionInput&, Matrix& d_angles, AttentionGradient&) const = 0;

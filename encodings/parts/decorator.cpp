@@ -14,11 +14,10 @@ void require_positions(const std::string& name, const std::string& base) {
   const bool chooses_positions = encodings().find(spec.name).chooses_positions(spec);
   const TakesPositions takes = encodings().find(innermost(spec).name).info.takes_positions;
   if (!chooses_positions && takes != TakesPositions::no) return;
-  throw InputError(fmt::format(
-      "encoding '{}': base is '{}', which does not take its positions from outside; expected an encoding "
-      "of the families absolute, relative vectors, bias by distance or rotary "
-      "('posbench list encodings' shows them)",
-      name, base));
+  throw InputError(
+      fmt::format("encoding '{}': base is '{}', which does not take its positions from outside; expected an "
+                  "encoding that does, such as learned_abs, rope or alibi",
+                  name, base));
 }
 
 ModelConfig with_lengths(ModelConfig config, int length) {

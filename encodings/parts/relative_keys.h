@@ -29,9 +29,6 @@ class RelativeKeys : public PositionEncoding {
  protected:
   /// Returns tables (2K + 1, D) that heads share, one for all layers, or one for each.
   std::vector<Parameter> add_tables(std::string_view kind, double deviation, ParameterLayout&) const;
-  static const Parameter& of_layer(const std::vector<Parameter>& tables, int layer) {
-    return tables[tables.size() == 1 ? 0 : layer];
-  }
   /// Returns the rows of a table that pairs of a query and a key read.
   PairVectors pair_vectors(const In& table, const AttentionInput& in) const {
     return {table, in.tables.constants<PairRows>(), config_.causal, in.scratch};

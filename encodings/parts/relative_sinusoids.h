@@ -35,10 +35,6 @@ class RelativeSinusoids : public PositionEncoding {
   void content(const AttentionInput&, Heads& content) const final;
 
  protected:
-  /// Returns the parameter of a layer, or the one that all layers share.
-  static const Parameter& of_layer(const std::vector<Parameter>& p, int layer) {
-    return p[p.size() == 1 ? 0 : layer];
-  }
   /// Returns q_i + bias of head h for all i, (T, D), in scratch.
   Matrix& shifted(const AttentionInput&, const std::vector<Parameter>& bias, size_t h) const;
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "encodings/parts/require_use.h"
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 #include "model/attention.h"
@@ -29,7 +30,7 @@ const EncodingInfo kInfo{
     .notes =
         "Frequencies too slow for a full turn within the trained length L are left out, and their pairs do "
         "not turn. If all are too slow, the fastest is kept. A and B (N, pairs) of each layer and head are "
-        "1 for the pair's own frequency, plus N(0, sigma^2) for all frequencies, with sigma = gain sqrt(2 "
+        "1 for frequency n ceil(N / pairs) of pair n, if there is one, as in the code, plus N(0, sigma^2) for all frequencies, with sigma = gain sqrt(2 "
         "/ (pairs (N + H))), which is Xavier's for a tensor (H, N, pairs). They are drawn once and not "
         "learned, as in the code (option learned). Option seed draws them, because a model's seed draws "
         "parameters. Pairs are the components n and n + D / 2. The code's padding also gives the other "
@@ -52,7 +53,7 @@ class Fope final : public PositionEncoding {
     Padding padding = Padding::identity;
     void describe(OptionTable& o) {
       o.number("base", base, 1.001, 1e9, "base of the frequencies w_m = base^(-2m / D)");
-      o.number("gain", gain, 0, 100, "weight of the other frequencies; 0: each pair has only its own");
+      o.number("gain", gain, 0, 100, "weight of the other frequencies; 0: each pair has one frequency at most");
       o.integer("length", length, 0, 1 << 20,
                 "L; frequencies too slow for a full turn are left out; 0: the trained length");
       o.flag("learned", learned, "learn A and B from their initial values");
@@ -64,6 +65,7 @@ class Fope final : public PositionEncoding {
   Fope(const Options& options, const ModelConfig& config, ParameterLayout& layout)
       : PositionEncoding(config), options_(options) {
     require_pairs(config, "fope");
+    require_use("fope", "seed", options.seed, 0, !options.learned, "learned=true");
     const int length = std::max(1, options.length > 0 ? options.length : config.trained_length);
     for (const double w : rope_frequencies(config.head_width(), options.base)) {
       if (frequencies_.empty() || w >= 2 * std::numbers::pi / length) frequencies_.push_back(w);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "encodings/parts/decorator.h"
+#include "encodings/parts/require_use.h"
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 
@@ -88,7 +89,7 @@ class Interpolated final : public Decorator {
       o.choice("method", method, {"linear", "ntk", "ntk_dynamic", "yarn", "llama3", "longrope"},
                "which angles are slowed down how much");
       o.number("scale", scale, 0, 1e6,
-               "s; 0: the longest sequence of any split over the original length, at least 1");
+               "s, 1 or more; 0: the longest sequence of any split over the original length, at least 1");
       o.integer("original", original, 0, 1 << 20, "L, the original length; 0: the trained length");
       o.number("alpha", alpha, 0.01, 1000, "ntk_dynamic: how fast s grows with the length");
       o.number("beta_fast", beta_fast, 0.01, 1e6,
@@ -128,8 +129,25 @@ class Interpolated final : public Decorator {
           "encoding 'interpolated': method linear divides positions, whose wavelengths cannot be rounded; "
           "leave out resonance, or take another method");
     }
-    require_order("beta_slow", options.beta_slow, "beta_fast", options.beta_fast);
-    require_order("low_freq_factor", options.low_freq_factor, "high_freq_factor", options.high_freq_factor);
+    if (options.scale > 0 && options.scale < 1) {
+      throw InputError(
+          fmt::format("encoding 'interpolated': scale is {}, expected 1 or more, or 0 for the longest sequence",
+                      options.scale));
+    }
+    const bool has_ramp = options.method == Method::yarn || options.method == Method::longrope;
+    require_use("alpha", options.alpha, Options{}.alpha, options.method == Method::ntk_dynamic);
+    require_use("beta_fast", options.beta_fast, Options{}.beta_fast, has_ramp);
+    require_use("beta_slow", options.beta_slow, Options{}.beta_slow, has_ramp);
+    require_use("ramp", std::string_view(options.ramp == Ramp::paper ? "paper" : "code"), "code", has_ramp);
+    require_use("low_freq_factor", options.low_freq_factor, Options{}.low_freq_factor,
+                options.method == Method::llama3);
+    require_use("high_freq_factor", options.high_freq_factor, Options{}.high_freq_factor,
+                options.method == Method::llama3);
+    require_use("short_factor", options.short_factor, Options{}.short_factor, options.method == Method::longrope);
+    require_use("long_factor", options.long_factor, Options{}.long_factor, options.method == Method::longrope);
+    if (has_ramp) require_order("beta_slow", options.beta_slow, "beta_fast", options.beta_fast);
+    if (options.method == Method::llama3)
+      require_order("low_freq_factor", options.low_freq_factor, "high_freq_factor", options.high_freq_factor);
     if (options.method == Method::longrope) {
       short_ = read_factors("short_factor", options.short_factor);
       if (!options.long_factor.empty()) long_ = read_factors("long_factor", options.long_factor);
@@ -160,10 +178,15 @@ class Interpolated final : public Decorator {
   }
 
  private:
+  template <class Value>
+  static void require_use(const char* option, const Value& value, const std::type_identity_t<Value>& standard,
+                          bool is_used) {
+    posbench::require_use(kInfo.name, option, value, standard, is_used, "its method");
+  }
   static void require_order(const char* low, double low_value, const char* high, double high_value) {
     if (low_value < high_value) return;
-    throw InputError(fmt::format("encoding 'interpolated': {} is {}, expected more than {}, {}", high, high_value,
-                                 low, low_value));
+    throw InputError(fmt::format("encoding 'interpolated': {} is {} and {} is {}; expected {} < {}", low,
+                                 low_value, high, high_value, low, high));
   }
 
   /// Returns the factor of each pair. Throws InputError.

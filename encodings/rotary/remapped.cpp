@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "encodings/aliases.h"
 #include "encodings/parts/decorator.h"
+#include "encodings/parts/require_use.h"
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 
@@ -91,9 +92,10 @@ class Remapped final : public Decorator {
       : Decorator(config, make_rotary(kInfo.name, options.base, config, layout)),
         rotary_(static_cast<const Rotary&>(inner())),
         method_(options.method) {
-    require_use("group", options.group, method_ == Method::rerope || method_ == Method::self_extend);
-    require_use("chunk", options.chunk, method_ == Method::dual_chunk);
-    require_use("shift", options.shift, method_ == Method::string);
+    const bool has_group = method_ == Method::rerope || method_ == Method::self_extend;
+    require_use("remapped", "group", options.group, 0, has_group, "its method");
+    require_use("remapped", "chunk", options.chunk, 0, method_ == Method::dual_chunk, "its method");
+    require_use("remapped", "shift", options.shift, 0, method_ == Method::string, "its method");
     const double L = config.trained_length;
     constexpr double kWindows[] = {1.0 / 8, 1.0 / 4, 1.0 / 16, 1.0 / 1024};
     window_ = tokens(options.window, kWindows[static_cast<int>(method_)] * L, method_ == Method::rerope ? 2 : 1);
@@ -101,6 +103,18 @@ class Remapped final : public Decorator {
     group_ = finds_group ? smallest_group() : options.group;
     chunk_ = tokens(options.chunk, std::floor(3 * L / 4) - window_);
     shift_ = tokens(options.shift, 0.33 * L);
+    const bool has_chunk = options.chunk > 0 || options.window == 0 || std::floor(3 * L / 4) > window_;
+    if (method_ == Method::dual_chunk && !has_chunk) {
+      throw InputError(fmt::format(
+          "encoding 'remapped': window is {}, so that no chunk remains of 3 / 4 of the trained length, {}; expected a "
+          "smaller window, or set chunk",
+          window_, config.trained_length));
+    }
+    if (method_ == Method::string && window_ > shift_) {
+      throw InputError(fmt::format(
+          "encoding 'remapped': window is {} and shift is {}, so that distances would grow; expected window <= shift",
+          window_, shift_));
+    }
   }
 
   void tables(const Parameters&, const Positions& positions, Tables& tables) const override {
@@ -148,12 +162,6 @@ class Remapped final : public Decorator {
   }
 
  private:
-  void require_use(const char* option, int value, bool is_used) const {
-    if (value == 0 || is_used) return;
-    throw InputError(fmt::format("encoding 'remapped': {0} is {1}, but its method does not use it; leave out {0}",
-                                 option, value));
-  }
-
   /// Returns the option, or its default if it is 0.
   static int tokens(int option, double standard, int least = 1) {
     return option > 0 ? option : std::max(least, static_cast<int>(standard));

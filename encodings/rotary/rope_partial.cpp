@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "encodings/parts/require_use.h"
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 
@@ -49,6 +50,7 @@ class RopePartial final : public Rotary {
 
   RopePartial(const Options& options, const ModelConfig& config, ParameterLayout&)
       : Rotary(config, options.pairing, kInfo.name), base_(options.base), rotated_(options.width) {
+    require_use("rope_partial", "fraction", options.fraction, Options{}.fraction, options.width == 0, "width");
     if (rotated_ == 0)
       rotated_ = std::max<Index>(2, 2 * static_cast<Index>(options.fraction * config.head_width() / 2));
     if (rotated_ % 2 != 0 || rotated_ > config.head_width()) {

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "encodings/parts/composition.h"
+#include "encodings/parts/require_use.h"
 #include "encodings/parts/score_options.h"
 
 namespace posbench {
@@ -52,7 +53,9 @@ class Layers final : public Composition {
     Fill fill = Fill::first;
     bool shorten = false;
     ScoreOptionLists lists;
-    std::vector<Spec> members() const { return lists.wrap(composed(of), "encoding 'layers'"); }
+    std::vector<Spec> members() const {
+      return lists.wrap(require_several("layers", of, composed(of), "rope,none"), "encoding 'layers'");
+    }
     /// Returns the number of layers of the pattern in a model with `layers` layers.
     int period(int layers) const {
       const int count = static_cast<int>(composed(of).size());
@@ -73,7 +76,10 @@ class Layers final : public Composition {
       const int index = fill == Fill::first ? std::max(0, at - (period(layers) - count)) : std::min(at, count - 1);
       return static_cast<size_t>(index);
     }
-    Spec of_layer(int layer, int layers) const { return members()[member(layer, layers)]; }
+    Spec of_layer(int layer, int layers) const {
+      const std::vector<Spec> specs = members();
+      return specs[member(layer, layers)];
+    }
   };
 
   Layers(const Options& options, const ModelConfig& config, ParameterLayout& layout)
@@ -124,7 +130,11 @@ class Layers final : public Composition {
 
  private:
   static std::vector<ModelConfig> member_configs(const Options& options, const ModelConfig& config) {
-    const size_t count = require_several("layers", options.of, options.members(), "rope,none").size();
+    const bool has_period = options.every > 0;
+    require_use("layers", "fill", std::string_view(options.fill == Fill::last ? "last" : "first"), "first",
+                has_period, "a pattern without every");
+    require_use("layers", "shorten", options.shorten, false, has_period, "a pattern without every");
+    const size_t count = options.members().size();
     const int period = options.period(config.layers);
     if (period < static_cast<int>(count)) {
       throw InputError(fmt::format(

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 
@@ -73,7 +74,9 @@ class RandomFloat final : public Decorator {
                       "expected an encoding of real positions such as sinusoidal, rope or alibi",
                       options.base));
     }
-    return make_encoding(base, config, layout);
+    ModelConfig longer = config;
+    longer.longest = std::max(config.longest, static_cast<int>(std::ceil(options.range)));
+    return make_encoding(base, longer, layout);
   }
 
   double range_;  // S

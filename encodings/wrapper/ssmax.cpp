@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "encodings/parts/require_use.h"
 #include "encodings/parts/scaled_scores.h"
 #include "encodings/registry.h"
 #include "model/seen_keys.h"
@@ -55,7 +56,7 @@ class Ssmax final : public ScaledScores {
       o.choice("factor", factor, {"learned", "log", "log_ratio", "log_ratio_beyond"},
                "factor of the scores: s log n, log n, log n / log L, or max(1, log n / log L)");
       o.integer("length", length, 0, 1 << 20,
-                "L of the factors log_ratio and log_ratio_beyond; 0: the trained length");
+                "L of the factors log_ratio and log_ratio_beyond, 2 or more; 0: the trained length");
     }
   };
 
@@ -63,6 +64,10 @@ class Ssmax final : public ScaledScores {
       : ScaledScores(config, make_encoding(Spec::parse(options.base), config, layout)),
         factor_(options.factor),
         length_(std::max(2, options.length > 0 ? options.length : config.tokens_in_training())) {
+    const bool has_length = factor_ == Factor::log_ratio || factor_ == Factor::log_ratio_beyond;
+    require_use("ssmax", "length", options.length, 0, has_length, "this factor");
+    if (options.length == 1)
+      throw InputError("encoding 'ssmax': length is 1, whose logarithm is 0; expected 2 or more");
     if (factor_ != Factor::learned) return;
     for (int layer = 0; layer < config.layers; ++layer) {
       scales_.push_back(layout.constant(fmt::format("ssmax.scale.{}", layer), 1, config.heads, 1));

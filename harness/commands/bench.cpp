@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,20 +84,26 @@ Json to_json(const BenchmarkedModel& m, const BenchmarkSize& size) {
 /// Milliseconds that a sequence takes in training, by length, for each size and encoding.
 using Growth = std::map<std::pair<std::string, std::string>, std::map<int, double>>;
 
-/// Returns the exponent s of seconds ~ length^s between the two greatest lengths.
+/// Returns the exponent s of seconds ~ length^s between the two greatest of two or more lengths.
 double exponent(const std::map<int, double>& by_length) {
   const auto last = std::prev(by_length.end()), before = std::prev(last);
   return std::log(last->second / before->second) / std::log(static_cast<double>(last->first) / before->first);
 }
 
 Table growth_table(const Growth& growth) {
+  std::set<int> lengths;
+  for (const auto& [name, by_length] : growth) {
+    for (const auto& [length, milliseconds] : by_length) lengths.insert(length);
+  }
   Table table{{{"size"}, {"encoding"}}, {}};
-  for (const auto& [length, milliseconds] : growth.begin()->second)
-    table.columns.push_back({fmt::format("ms at {}", length), Align::right});
+  for (const int length : lengths) table.columns.push_back({fmt::format("ms at {}", length), Align::right});
   table.columns.push_back({"grows as", Align::right});
   for (const auto& [name, by_length] : growth) {
     std::vector<Cell> row{name.first, name.second};
-    for (const auto& [length, milliseconds] : by_length) row.push_back(fmt::format("{:.2f}", milliseconds));
+    for (const int length : lengths) {
+      const auto found = by_length.find(length);
+      row.push_back(found == by_length.end() ? "-" : fmt::format("{:.2f}", found->second));
+    }
     row.push_back(fmt::format("length^{:.2f}", exponent(by_length)));
     table.rows.push_back(std::move(row));
   }
@@ -163,7 +170,8 @@ void bench_steps(const BenchRequest& request) {
         models.push_back(std::make_unique<BenchmarkedModel>(specs[n], size));
         models.back()->memory = memory[at * specs.size() + n];
       }
-      status.set_text(fmt::format("{}, length {}: {} encodings", size.name, size.length, models.size()));
+      status.set_text(
+          fmt::format("{}, length {}: {}", size.name, size.length, counted(models.size(), "encoding")));
       measure(models, request.repetitions);
       for (const auto& model : models) {
         result["benchmarks"].push_back(to_json(*model, size));
@@ -174,7 +182,8 @@ void bench_steps(const BenchRequest& request) {
     }
   }
   std::vector<Table> tables{table};
-  if (!growth.empty() && growth.begin()->second.size() > 1) {
+  std::erase_if(growth, [](const auto& of_model) { return of_model.second.size() < 2; });
+  if (!growth.empty()) {
     for (const auto& [name, by_length] : growth)
       result["growth"].push_back(
           {{"size", name.first}, {"encoding", name.second}, {"exponent", exponent(by_length)}});
@@ -287,6 +296,9 @@ void add_bench(CLI::App& app, Invocation& invocation) {
   CLI::Option* samples =
       command->add_flag("--samples", request->samples,
                         "measure samples of length 500 of each Chomsky task instead of training steps");
+  for (const char* unused :
+       {"--encodings", "--sizes", "--length", "--batch", "--jobs", "--threads", "--repetitions"})
+    samples->excludes(unused);
   command
       ->add_flag(
           "--profile", request->profile,

@@ -86,11 +86,13 @@ class BoardSelection {
       const std::string item = std::string_view(kind) == "encoding" ? encoding_name(given) : given;
       const auto is_selected = [&](const std::string& name) { return selects(item, name); };
       if (std::ranges::none_of(names, is_selected)) {
-        if (std::string_view(kind) == "encoding" && encodings().contains(item))
-          throw InputError(
-              fmt::format("the board has no result of '{}'; 'posbench run -e {}' makes some", item, item));
-        throw InputError(fmt::format("the board has no {} '{}'{} ('posbench board' shows all)", kind, item,
-                                     did_you_mean(item, known)));
+        const bool is_encoding = std::string_view(kind) == "encoding";
+        if (is_encoding ? encodings().contains(item) : tasks().contains(spec_name(item))) {
+          throw InputError(fmt::format("the board has no result of '{}'; 'posbench run -{} {}' makes some", item,
+                                       is_encoding ? 'e' : 't', item));
+        }
+        throw InputError(fmt::format("the board has no {} '{}'{} ('posbench board --summary' shows all)", kind,
+                                     item, did_you_mean(item, known)));
       }
       for (const std::string& name : names) {
         if (is_selected(name)) add(name, chosen);

@@ -13,6 +13,7 @@
 #include "harness/config/embedded_data.h"
 #include "harness/config/names.h"
 #include "harness/console/help.h"
+#include "harness/console/lines.h"
 #include "harness/console/output.h"
 #include "harness/console/read_board.h"
 #include "harness/console/terminal.h"
@@ -50,17 +51,18 @@ std::vector<CardClaim> find_claims(const std::string& encoding) {
   return claims;
 }
 
-/// Returns lines of an equation between blank lines.
-std::string equation_text(const std::string& equation, Format format) {
+/// Returns lines of an equation and a blank line.
+std::string equation_text(const std::string& equation, Format format, const ConsoleStyle& style) {
   if (format == Format::latex) return "\\begin{verbatim}\n" + equation + "\n\\end{verbatim}\n\n";
-  return "    " + indent_lines(equation, 4) + "\n\n";
+  return "    " + (style.width == 0 ? indent_lines(equation, 4) : wrapped_lines(equation, 4, style.width)) +
+         "\n\n";
 }
 
 std::string card_text(const EncodingCard& card, Format format, const ConsoleStyle& style) {
   std::string text = format == Format::markdown ? "# " : "";
   for (const CardPart& part : card_parts(card)) {
     text += line_text(part.text, format, style) + "\n\n";
-    if (!part.equation.empty()) text += equation_text(part.equation, format);
+    if (!part.equation.empty()) text += equation_text(part.equation, format, style);
     if (!part.table.columns.empty()) text += table_text(part.table, format, style) + "\n";
   }
   return text;

@@ -233,8 +233,10 @@ int run_command_line(int argc, char** argv) {
     const CLI::App& command = app.get_subcommands().empty() ? app : *app.get_subcommands()[0];
     const std::string name = &command == &app ? "" : command.get_name() + " ";
     const bool has_none = &command == &app && error.get_name() == "RequiredError";
-    write_error(fmt::format("{} (usage: {}; 'posbench {}--help' explains it)",
-                            has_none ? "no command is given" : error.what(), usage_of(command), name));
+    std::string reason = has_none ? "no command is given" : error.what();
+    if (const size_t end = reason.find(": At Most 1 required"); end != reason.npos)
+      reason = fmt::format("{0} is given more than once; give it once", reason.substr(0, end));
+    write_error(fmt::format("{} (usage: {}; 'posbench {}--help' explains it)", reason, usage_of(command), name));
     return 2;
   }
   return invocation.exit_code;

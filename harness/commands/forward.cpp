@@ -195,6 +195,10 @@ void forward(const ForwardRequest& request) {
   if (!request.output && !request.model_output)
     throw InputError("no output file is given; add -o FILE for the logits, or --model-output FILE for the model");
   if (request.output) format_of(request);
+  if (request.model_output && request.model_output->extension() != ".safetensors") {
+    throw InputError(fmt::format("--model-output is '{}', expected the extension .safetensors",
+                                 request.model_output->string()));
+  }
   for (const std::optional<std::filesystem::path>& file : {request.output, request.model_output})
     if (file) refuse_run_file(*file);
   const auto [saved, config] =

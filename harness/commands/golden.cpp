@@ -281,6 +281,8 @@ void complete(GoldenCommand& command) {
       if (!parse_number(text, position) || position < 0 || position > 1e9)
         throw InputError(fmt::format("position '{}', expected a number from 0 to 1e9", text));
     }
+    if (request.positions.empty())
+      throw InputError("--positions is empty, expected ascending numbers, as in 0,1,5");
     const int count = static_cast<int>(request.positions.size());
     if (command.length && *command.length != count)
       throw InputError(fmt::format("--length is {}, and --positions lists {}", *command.length, count));
@@ -303,6 +305,7 @@ void select_arrays(const std::string& list, Arrays& arrays) {
     if (!found) throw InputError(fmt::format("unknown array '{}', expected {}", name, names_of(arrays)));
     selected.push_back(*found);
   }
+  if (selected.empty()) throw InputError(fmt::format("--arrays is empty, expected some of {}", names_of(arrays)));
   arrays = std::move(selected);
 }
 

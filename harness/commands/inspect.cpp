@@ -203,7 +203,7 @@ std::string format_inspection(const Inspection& inspection, Format format, Index
             table_text(table, format, style) + "\n";
   }
   for (const std::string& note : make_notes(inspection)) {
-    text += line_text(note, format, {}) + (format == Format::markdown ? "\n\n" : "\n");
+    text += line_text(note, format, style) + (format == Format::markdown ? "\n\n" : "\n");
   }
   return text;
 }

@@ -37,13 +37,14 @@ std::string describe_best_head(const HeadReport& report, const MeasuredHead& bes
   const HeadStatistics& head = best.statistics;
   std::string prediction = "They predict no distance at which it fails";
   if (const auto predicted = head.predicted_reach(report.farthest()))
-    prediction = fmt::format("Their ratio predicts that nearer keys win from {:.1f} tokens on", *predicted);
+    prediction = fmt::format("Their ratio predicts that nearer keys win from a distance of {:.1f} on", *predicted);
   constexpr double kSufficient = HeadReport::kSufficientAccuracy;
   const std::optional<Index> breakdown = report.breakdown_distance();
   const std::string measured =
       breakdown
-          ? fmt::format("fewer than {} of the answers are right from {} tokens on", kSufficient, *breakdown)
-          : fmt::format("{} or more of the answers are right up to {} tokens", kSufficient, report.farthest());
+          ? fmt::format("fewer than {} of the answers are right from a distance of {} on", kSufficient, *breakdown)
+          : fmt::format("{} or more of the answers are right up to a distance of {}", kSufficient,
+                        report.farthest());
   return fmt::format(
       "{} attends most to the right key ({}). Its content margin is {}, and its position margin is {} for each token. {}. Measured: {}.",
       measured_head_name(best), number(head.on_evidence), number(head.content_margin),
@@ -343,7 +344,7 @@ std::string format_head_report(const HeadReport& report, const std::string& unfi
   if (report.has_evidence()) tables.push_back(part_table(report));
   for (const Table& table : tables) text += table_text(table, format, style) + "\n";
   for (const std::string& note : notes)
-    text += line_text(note, format, {}) + (format == Format::markdown ? "\n\n" : "\n");
+    text += line_text(note, format, style) + (format == Format::markdown ? "\n\n" : "\n");
   return text;
 }
 

@@ -88,7 +88,7 @@ void print_claims(const ClaimPlan& plan, const ReproduceRequest& request) {
     results.push_back(std::move(result));
   }
   if (claims.empty() && request.format == Format::console) {
-    fmt::print("none of these claims is {}\n", to_string(*request.verdict));
+    fmt::print("none of these claims has the verdict '{}'\n", to_string(*request.verdict));
     return;
   }
   const Table table = claim_list(claims, results);

@@ -68,7 +68,7 @@ void leave_out_refused(const SelectedSpecs& selection, bool keep_going, Use use)
       accepted.push_back(spec);
     } catch (const InputError& error) {
       if (!keep_going && selection.is_named(spec)) throw;
-      if (keep_going) write_error(fmt::format("skipped: {}", error.what()));
+      if (keep_going) write_error(fmt::format("skipped: {}: {}", spec, error.what()));
       if (left_out.empty()) reason = error.what();
       left_out.push_back(spec);
     }

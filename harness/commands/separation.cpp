@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "harness/commands/commands.h"
 #include "harness/console/help.h"
+#include "harness/console/lines.h"
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/terminal.h"
@@ -53,9 +55,11 @@ int separation(const SeparationRequest& request) {
                           fmt::format("{} of {}", task.resolved, task.pairs)});
   }
   fmt::print("{}\n", request.markdown ? to_markdown(table) : to_console_text(table, {console_width()}));
-  fmt::print("{} of {} tasks separate encodings: at least {:g} times the variance over seeds, by {} {}\n",
-             separating, separations.size(), kRatio, metric_info(request.metric).title,
-             request.kind == SplitKind::in_distribution ? "in distribution" : "out of distribution");
+  const std::string line =
+      fmt::format("{} of {} tasks separate encodings: at least {:g} times the variance over seeds, by {} {}",
+                  separating, separations.size(), kRatio, metric_info(request.metric).title,
+                  request.kind == SplitKind::in_distribution ? "in distribution" : "out of distribution");
+  fmt::print("{}\n", wrap_text(line, 0, list_width()));
   if (seeds < static_cast<int>(kEnoughSeeds))
     fmt::print("{} seeds are too few to resolve pairs: run with -s {}\n", seeds, kEnoughSeeds);
   return separating >= request.fraction * static_cast<double>(separations.size()) ? 0 : 1;

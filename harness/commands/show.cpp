@@ -332,13 +332,16 @@ std::string show_encoding(const ShowRequest& request) {
   return about + layers;
 }
 
-/// Returns the meaning of an aspect, given "recall" or "aspect:recall", and its tasks. Empty if there is none.
+/// Returns the meaning of an aspect, given "state tracking" or "aspect:state_tracking", and its tasks. Empty if
+/// there is none.
 std::string show_aspect(const std::string& text) {
+  std::string given = lower_case(text);
+  std::ranges::replace(given, ' ', '_');
   for (const Aspect aspect : kAspects) {
     const std::string name = to_string(aspect);
     std::string item = "aspect:" + name;
     std::ranges::replace(item, ' ', '_');
-    if (lower_case(text) != item && lower_case(text) != item.substr(item.find(':') + 1)) continue;
+    if (given != item && given != item.substr(item.find(':') + 1)) continue;
     return fmt::format("{} (aspect)\n\n", name) + field("meaning", meaning(aspect)) +
            field("tasks", fmt::format("{}", fmt::join(select(item, "task"), ", "))) +
            field("example", fmt::format("posbench run -e mine,none -t {}", item));

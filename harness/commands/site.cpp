@@ -60,7 +60,7 @@ void write_site(const SiteRequest& request) {
   status.clear();
   size_t bytes = 0;
   for (const SiteFile& file : files) bytes += file.text.size();
-  fmt::print("{}: {} encodings, {} tasks and {} claims; {:.1f} MB in {} files\n",
+  fmt::print("{}: {} encodings, {} pages of tasks and {} claims; {:.1f} MB in {} files\n",
              (request.directory / "index.html").string(), contents.encodings.size(), contents.tasks.size(),
              contents.claims.size(), static_cast<double>(bytes) / 1e6, files.size() + 1);
 }

@@ -326,7 +326,12 @@ int verify(const VerifyRequest& request) {
   if (!missing.empty())
     fmt::print("{} experiments of the report's config are not in the report, the first is '{}'\n", missing.size(),
                name(missing.front()));
-  fmt::print("{} of {} experiments agree\n", agreeing, chosen.size());
+  std::vector<std::string> differing;  // tasks and the summary
+  for (size_t n = chosen.size(); n < repetitions.size(); ++n) {
+    if (!repetitions[n].difference.empty()) differing.push_back(repetitions[n].name);
+  }
+  fmt::print("{} of {} experiments agree{}\n", agreeing, chosen.size(),
+             differing.empty() ? "" : fmt::format("; these differ: {}", fmt::join(differing, ", ")));
   return all_agree ? 0 : 1;
 }
 

@@ -123,10 +123,12 @@ RunConfig make_config(const ConfigRequest& request) {
   }
   if (!request.file || request.profile || !is_whole(file)) overlay_profile(config.profile, config);
   if (request.file) overlay(file, file_name, config);
+  std::set<std::string> set;
   for (const std::string& setting : request.settings) {
     const size_t equals = setting.find('=');
     if (equals == setting.npos)
       throw InputError(fmt::format("--set is '{}', expected SECTION.OPTION=VALUE", setting));
+    set.insert(setting.substr(0, equals));
     config.set_for_all(setting.substr(0, equals), setting.substr(equals + 1));
   }
   std::set<std::string> swept;
@@ -138,6 +140,8 @@ RunConfig make_config(const ConfigRequest& request) {
           sweep));
     }
     const std::string name = sweep.substr(0, equals);
+    if (set.contains(name))
+      throw InputError(fmt::format("--set and --sweep both have {}; give it in one of them", name));
     if (!swept.insert(name).second)
       throw InputError(fmt::format("--sweep has {} twice; give all its values at once, as in {}=A,B", name, name));
     config.set_sweep(name, sweep.substr(equals + 1));

@@ -161,7 +161,7 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
   return CLI::Validator(
       [words](const std::string& given) {
         if (std::find(words.begin(), words.end(), given) != words.end()) return std::string();
-        return fmt::format("'{}' is none of {}{}", given, fmt::join(words, ", "), did_you_mean(given, words));
+        return fmt::format("'{}' is not one of {}{}", given, fmt::join(words, ", "), did_you_mean(given, words));
       },
       fmt::format("{{{}}}", fmt::join(words, ",")));
 }
@@ -172,7 +172,7 @@ CLI::Validator in_range(const CLI::Range& allowed) {
       [allowed, description](std::string& given) {
         double number = 0;
         if (parse_number(given, number) && allowed(given).empty()) return std::string();
-        return fmt::format("'{}' is no number from {}", given, range(description));
+        return fmt::format("'{}' is not a number from {}", given, range(description));
       },
       description);
 }
@@ -180,7 +180,7 @@ CLI::Validator in_range(const CLI::Range& allowed) {
 CLI::Validator seed_range() {
   return CLI::Validator(
       [](const std::string& given) {
-        return parse_seed(given) ? "" : fmt::format("'{}' is no integer from 0 to {}", given, kMaxSeed);
+        return parse_seed(given) ? "" : fmt::format("'{}' is not an integer from 0 to {}", given, kMaxSeed);
       },
       "");
 }

@@ -26,8 +26,11 @@ std::string wrapped_lines(const std::string& text, size_t indent, int width) {
   for (bool is_first = true; std::getline(lines, line); is_first = false) {
     if (!is_first) result += '\n' + std::string(indent, ' ');
     for (size_t most = space; line.size() > most; most = space - kContinued) {
-      const size_t end = line.rfind(' ', most), last = line.find_last_not_of(' ', end);
-      if (end == line.npos || last == line.npos) break;  // a word that is wider is not broken
+      size_t end = line.rfind(' ', most);
+      if (end == line.npos || line.find_last_not_of(' ', end) == line.npos)
+        end = line.find(' ', line.find_first_not_of(' '));  // a word that is wider is not broken
+      if (end == line.npos) break;
+      const size_t last = line.find_last_not_of(' ', end);
       result += line.substr(0, last + 1) + '\n' + std::string(indent + kContinued, ' ');
       line.erase(0, end + 1);
     }

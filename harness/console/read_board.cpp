@@ -1,5 +1,8 @@
 #include "harness/console/read_board.h"
 
+#include <fmt/format.h>
+
+#include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
@@ -26,7 +29,10 @@ BoardReport read_board(const AddedReports& added) {
     const StatusLine status("reading the board");
     const std::vector<StoredReport> stored = board_reports();
     std::vector<NamedReport> named;
-    for (const StoredReport& one : stored) named.push_back({one.name, one.report});
+    for (const StoredReport& one : stored) {
+      const std::string file = std::filesystem::path(one.name).filename().string();
+      named.push_back({fmt::format("the board's {}", file), one.report});
+    }
     return merge_board(named, name_reports(added.paths, users), board_costs().costs, added.allow_different_budget,
                        board_lookups());
   });

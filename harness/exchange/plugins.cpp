@@ -89,7 +89,7 @@ void load_plugin(const std::string& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {
     throw InputError(fmt::format(
-        "plug-in {}: {}", path,
+        "plug-in '{}': {}", path,
         fs::exists(path, error) ? "expected a shared library, not a folder or a pipe" : "there is no such file"));
   }
   const std::string bytes = read_user_files([&] { return read_file(path); }), hash = sha256(bytes);
@@ -98,10 +98,10 @@ void load_plugin(const std::string& path) {
   check_abi(path, bytes);
   const std::string absolute = fs::absolute(path).string();  // dlopen searches a name without a slash elsewhere
   const std::string fault = try_loading(absolute);
-  if (!fault.empty()) throw InputError(fmt::format("plug-in {}: {}", path, fault));
+  if (!fault.empty()) throw InputError(fmt::format("plug-in '{}': {}", path, fault));
   const std::vector<std::string> encodings_before = encodings().names(), tasks_before = tasks().names();
   if (dlopen(absolute.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
-    throw InputError(fmt::format("plug-in {}: {}", path, to_printable(dlerror())));
+    throw InputError(fmt::format("plug-in '{}': {}", path, to_printable(dlerror())));
   }
   const Plugin plugin{fs::path(path).filename().string(), hash, added(encodings_before, encodings().names()),
                       added(tasks_before, tasks().names())};

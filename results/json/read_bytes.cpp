@@ -40,6 +40,7 @@ std::string read_bytes(const std::filesystem::path& file) {
   if (fs::is_character_file(file, error) || fs::is_block_file(file, error))
     refuse(name, "is a device, expected a file or a pipe");
   if (fs::is_directory(file, error)) refuse(name, "is a folder, expected a file");
+  if (name.empty()) throw InputError("the path is empty, expected a file or a folder");
   if (!fs::exists(file, error)) refuse(name, "there is no such file or folder");
   std::ifstream in(file, std::ios::binary);
   const std::uintmax_t expected = fs::file_size(file, error);  // fails for a pipe

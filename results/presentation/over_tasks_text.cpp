@@ -109,8 +109,8 @@ std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOpti
                                 over.incomplete.size(), over.incomplete.size() + over.rows.size(),
                                 fmt::join(over.incomplete, ", ")));
     if (!over.common.empty())
-      notes.push_back(
-          fmt::format("All encodings ran these tasks, which -t selects: {}.", fmt::join(over.common, ", ")));
+      notes.push_back(fmt::format("To compare all encodings, select the tasks that all of them ran: -t {}.",
+                                  fmt::join(over.common, ",")));
   }
   if (over.rows.empty()) return notes;
   notes.push_back(fmt::format(

@@ -48,9 +48,10 @@ bool has_basis(const Recommendations& found, LengthBasis basis) {
 /// out.
 std::vector<std::string> length_notes(const Recommendations& found, const Need& need) {
   std::vector<std::string> notes{fmt::format(
-      "At {0}x: the number of tasks that are kept, then the mean sequence accuracy at {0} times the trained length and "
-      "beyond, over tasks and seeds, without an interval. A task is kept if more than half of the seeds have {1:.2f} or "
-      "more there. The encodings keep {2:.0f} % or more of the tasks of each aspect.",
+      "At {0}x: the number of tasks that are kept, then the mean sequence accuracy at the first tested multiple from "
+      "{0} on, over tasks and seeds, without an interval. A task counts as 0 if the encoding was not tested there. A task "
+      "is kept if more than half of the seeds have {1:.2f} or more there and at every smaller multiple. The encodings "
+      "keep {2:.0f} % or more of the tasks of each aspect.",
       *need.length, kKept, 100 * need.share)};
   notes.emplace_back(
       !has_basis(found, LengthBasis::grid)
@@ -141,7 +142,8 @@ std::vector<std::string> recommendation_notes(const Recommendations& found, cons
 std::string no_recommendation_text(const Recommendations& found, const Need& need) {
   if (found.encodings.empty())
     return fmt::format("no encoding of the board ran every task of these aspects{}",
-                       need.cost ? " at this cost; choose fewer or raise --cost" : "; choose fewer");
+                       need.cost ? fmt::format(" at --cost {}; choose fewer aspects or raise --cost", *need.cost)
+                                 : "; choose fewer aspects");
   for (size_t n = 0; n < found.lengths.size(); ++n) {
     if (found.lengths[n].tested.empty()) {
       return fmt::format(

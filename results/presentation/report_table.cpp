@@ -328,7 +328,7 @@ Table ranking_table(const Summary& summary) {
   std::stable_sort(ranking.begin(), ranking.end(),
                    [&](const Ranking& a, const Ranking& b) { return mean_rank(a) < mean_rank(b); });
   Table table{.columns = {{"encoding"},
-                          {"mean rank out of distribution (95 %)", Align::right},
+                          {"mean rank by sequence accuracy, out of distribution (95 %)", Align::right},
                           {"in distribution (95 %)", Align::right},
                           {"tasks", Align::right}}};
   for (const Ranking& row : ranking) {

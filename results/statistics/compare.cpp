@@ -135,8 +135,10 @@ class Pairing {
       }
     }
     if (pairs.size() == old_size) {
-      throw InputError(fmt::format("{} and {} cannot be compared: they have no task and encoding in common",
-                                   comparison.baseline, comparison.candidates[number_]));
+      throw InputError(
+          fmt::format("{} and {} cannot be compared: they have no task and encoding in common; --match rope=alibi "
+                      "compares different encodings",
+                      comparison.baseline, comparison.candidates[number_]));
     }
     list_one_sided(in_baseline_, used_baseline_, true, comparison);
     list_one_sided(in_candidate_, used_candidate_, false, comparison);

@@ -29,6 +29,8 @@ TEST_CASE("a text that is not a spec is refused") {
 }
 
 TEST_CASE("a list of specs is split between them and not inside them") {
+  CHECK(split_specs("mine, cope:positions=16, gates=values ,rope") ==
+        std::vector<std::string>{"mine", "cope:positions=16,gates=values", "rope"});
   CHECK(split_specs("mine,cope:positions=16,gates=values,-rope*") ==
         std::vector<std::string>{"mine", "cope:positions=16,gates=values", "-rope*"});
   CHECK(split_specs("randomized:base=(dape:base=alibi,hidden=4),max=8,rope") ==

@@ -51,3 +51,67 @@ TEST_CASE("FoX refuses decay times for gates that depend on x, and a bias for ga
   CHECK_THROWS_WITH(make("fox:data_independent=true,bias=3"), message);
   CHECK_THROWS_WITH(make("fox:longest=64"), message);
 }
+
+TEST_CASE("options that have no effect with the others are refused") {
+  CHECK_THROWS_WITH(make("accumulated_rope:base=10"),
+                    "encoding 'accumulated_rope': base is 10, but angle=linear does not use it; leave out base");
+  CHECK_THROWS_WITH(make("rope_partial:width=4,fraction=0.9"),
+                    "encoding 'rope_partial': fraction is 0.9, but width does not use it; leave out fraction");
+  CHECK_THROWS_WITH(make("fope:learned=true,seed=5"),
+                    "encoding 'fope': seed is 5, but learned=true does not use it; leave out seed");
+  CHECK_THROWS_WITH(
+      make("layers:of=(rope,none),fill=last"),
+      "encoding 'layers': fill is last, but a pattern without every does not use it; leave out fill");
+  CHECK_THROWS_WITH(
+      make("layers:of=(rope,none),shorten=true"),
+      "encoding 'layers': shorten is true, but a pattern without every does not use it; leave out shorten");
+  CHECK_THROWS_WITH(make("ssmax:length=3"),
+                    "encoding 'ssmax': length is 3, but this factor does not use it; leave out length");
+  CHECK_THROWS_WITH(make("ssmax:factor=log_ratio,length=1"),
+                    "encoding 'ssmax': length is 1, whose logarithm is 0; expected 2 or more");
+  for (const std::string option : {"alpha=7", "beta_fast=99", "beta_slow=99", "ramp=paper", "low_freq_factor=2",
+                                   "high_freq_factor=9", "short_factor=2", "long_factor=3"}) {
+    const std::string name = option.substr(0, option.find('=')), value = option.substr(option.find('=') + 1);
+    CHECK_THROWS_WITH(make("interpolated:" + option), "encoding 'interpolated': " + name + " is " + value +
+                                                          ", but its method does not use it; leave out " + name);
+  }
+  CHECK_THROWS_WITH(make("interpolated:method=yarn,beta_slow=99"),
+                    "encoding 'interpolated': beta_slow is 99 and beta_fast is 32; expected beta_slow < beta_fast");
+  CHECK_THROWS_WITH(
+      make("interpolated:scale=0.5"),
+      "encoding 'interpolated': scale is 0.5, expected 1 or more, or 0 for the longest sequence");
+}
+
+TEST_CASE("options that make another encoding of one are refused") {
+  const auto refusal_of = [](const std::string& spec, int heads, bool causal = true) {
+    ParameterLayout layout;
+    try {
+      make_encoding(Spec::parse(spec), small_config(heads, causal, true), layout);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal_of("nape", 1) ==
+        "encoding 'nape': a model with one head has no head with a penalty; set model.heads to 2 or more");
+  CHECK(refusal_of("hard_alibi", 1) ==
+        "encoding 'hard_alibi': half of one head has no window; set model.heads to 2 or more, or heads to 1");
+  CHECK(refusal_of("hard_alibi:heads=1", 1).empty());
+  CHECK(refusal_of("repo_pos:first_layer=2", 2) ==
+        "encoding 'repo_pos': first_layer is 2, but its last layer is 1, so that no layer would predict positions");
+  CHECK(refusal_of("repo_pos:first_layer=1", 2).empty());
+  CHECK(refusal_of("alibi:sides=split", 3, /*causal=*/false) ==
+        "encoding 'alibi': sides=split gives each side half of the heads, and the model has 3; set model.heads to an "
+        "even number");
+  CHECK(refusal_of("alibi:sides=split", 3).empty());  // has no effect in a causal model
+  CHECK(refusal_of("remapped:method=dual_chunk,window=9", 2) ==
+        "encoding 'remapped': window is 9, so that no chunk remains of 3 / 4 of the trained length, 12; expected a "
+        "smaller window, or set chunk");
+  CHECK(refusal_of("remapped:method=dual_chunk,window=8", 2).empty());
+  CHECK(refusal_of("remapped:method=string,window=3,shift=2", 2) ==
+        "encoding 'remapped': window is 3 and shift is 2, so that distances would grow; expected window <= shift");
+  // Its factors would overflow at these positions.
+  CHECK(refusal_of("random_float:base=xpos,range=1000000", 2).find("too small for sequences of 1000000") !=
+        std::string::npos);
+  CHECK(refusal_of("layers:of=", 2).find("of is '', expected two or more encodings") != std::string::npos);
+}

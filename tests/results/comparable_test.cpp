@@ -64,7 +64,8 @@ TEST_CASE("reports that are not comparable are refused with the reason") {
   other = before;
   for (ExperimentResult& experiment : other.experiments) experiment.id.encoding += "_renamed";
   CHECK_THROWS_WITH(compare_one(before, other),
-                    "before.json and after.json cannot be compared: they have no task and encoding in common");
+                    "before.json and after.json cannot be compared: they have no task and encoding in common; "
+                    "--match rope=alibi compares different encodings");
 }
 
 TEST_CASE("the split shift must have the same range of positions") {

@@ -78,7 +78,7 @@ TEST_CASE("an encoding that lacks a task is left out of the summary over tasks b
         "Over 3 tasks, sequence accuracy, out of distribution, a value for each seed: task0, task1, task2.");
   CHECK(notes[1] == "Left out, because no encoding of the board has learned them: task3.");
   CHECK(notes[2] == "Left out are 1 of 3 encodings, which did not run all of these tasks: encoding1.");
-  CHECK(notes[3] == "All encodings ran these tasks, which -t selects: task1, task2.");
+  CHECK(notes[3] == "To compare all encodings, select the tasks that all of them ran: -t task1,task2.");
   CHECK(notes[4].find("counts with the accuracy that it has") != std::string::npos);
 }
 

@@ -12,6 +12,17 @@
 
 using namespace posbench;
 
+namespace {
+
+bool equal(Lanes a, Lanes b) {
+  for (Index n = 0; n < kLanes; ++n) {
+    if (a[n] != b[n]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 TEST_CASE("the exponential of floats is within two ulp, and zero below the range of floats") {
   const auto e = [](float x) { return exponential(Lanes{} + x)[0]; };
   double worst = 0;

@@ -339,7 +339,7 @@ TEST_CASE("messages suggest the option, the split or the match that was meant") 
   CHECK(error("run --set training.steps").find("--set is 'training.steps', expected SECTION.OPTION=VALUE") !=
         std::string::npos);
   for (const std::string command : {"sample flip_flop", "export flip_flop -o x.npz", "golden rope"}) {
-    CHECK(error(command + " -s -1").find("'-1' is no integer from 0 to 1000000000000") != std::string::npos);
+    CHECK(error(command + " -s -1").find("'-1' is not an integer from 0 to 1000000000000") != std::string::npos);
   }
   CHECK(error("list").find("(usage: posbench list [OPTIONS] kind; ") != std::string::npos);
   CHECK(error("report").find("(usage: posbench report [OPTIONS] ") != std::string::npos);
@@ -376,6 +376,17 @@ TEST_CASE("bench takes the sequences of a batch") {
       posbench_command(TemporaryDirectory(), "bench -q -e none --sizes tiny --batch 3 -r 1 --json").out);
   CHECK(json["benchmarks"][0]["batch"] == 3);
   CHECK_FALSE(json.contains("growth"));
+}
+
+TEST_CASE("bench of sizes with one and with two lengths shows the growth of the latter") {
+  const TemporaryDirectory directory;
+  const std::string command = "bench -e none --sizes che,tiny -r 1 ";
+  const Outcome text = posbench_command(directory, command);
+  CHECK(text.code == 0);
+  CHECK(text.out.find("grows as") != std::string::npos);
+  const Json json = Json::parse(posbench_command(directory, command + "--json").out);
+  REQUIRE(json["growth"].size() == 1);
+  CHECK(json["growth"][0]["size"] == "che");
 }
 
 TEST_CASE("bench at one length, given twice, prints no growth") {

@@ -272,7 +272,7 @@ TEST_CASE("an inspection over many samples prints means in every format") {
     const Outcome unknown = posbench_command(directory, "inspect out parity_check none --over 4");
     CHECK(unknown.out.find("the right key is unknown") != std::string::npos);
     CHECK(refusal(directory, over + "--example 3").find("--example excludes --over") != std::string::npos);
-    CHECK(refusal(directory, "inspect out last_x_retrieval none --over 0").find("'0' is no number from 1 to") !=
+    CHECK(refusal(directory, "inspect out last_x_retrieval none --over 0").find("'0' is not a number from 1 to") !=
           std::string::npos);
   }
 }

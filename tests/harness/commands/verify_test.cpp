@@ -83,7 +83,7 @@ TEST_CASE(
 
   CHECK(refusal(directory, "verify").starts_with("posbench: report is required"));
   CHECK(refusal(directory, "verify missing.json") == "posbench: missing.json: there is no such file or folder\n");
-  CHECK(refusal(directory, "verify run --sample 0").find("'0' is no number from 1 to") != std::string::npos);
+  CHECK(refusal(directory, "verify run --sample 0").find("'0' is not a number from 1 to") != std::string::npos);
 }
 
 TEST_CASE("verify finds the experiments that the report of a shard omits, and a shard that is not its own") {

@@ -168,7 +168,7 @@ class OptionEffects(Console):
         self.assertEqual(kept.returncode, 0, kept.stderr)
         self.assertTrue(all(line.startswith("reverse_string ") for line in kept.stdout.splitlines()), kept.stdout)
         self.assertIn("skipped: ", kept.stderr)
-        self.assertEqual(kept.stdout.count("\n") + kept.stderr.count("skipped: encoding"), 2, kept.stderr)
+        self.assertEqual(kept.stdout.count("\n") + kept.stderr.count("skipped: path: encoding "), 2, kept.stderr)
         swept = "run --profile smoke -s 1 -t flip_flop -e rope,alibi --set model.width=24 --sweep model.heads=2,8"
         self.refused(f"{swept} --list-only")
         kept = posbench(f"{swept} --list-only --keep-going", self.folder)
