@@ -132,7 +132,7 @@ void File::check_in_place() const {
   }, named{};
   if (fstat(descriptor_, &mine) != 0 || stat(path_.c_str(), &named) != 0) fail("write");
   if (mine.st_dev != named.st_dev || mine.st_ino != named.st_ino)
-    throw FileError(fmt::format("cannot write {}: another file has taken its place", shown_.string()));
+    throw FileError(fmt::format("cannot write '{}': another file has taken its place", shown_.string()));
 }
 
 OutputFile::OutputFile(const fs::path& path, Order order) : target_(path) {

@@ -229,8 +229,10 @@ void add_compare(CLI::App& app, Invocation& invocation) {
       ->check(in_range({1e-9, 0.5}));
   CLI::Option* threshold =
       command
-          ->add_option("--threshold", request->options.threshold,
-                       "smallest relevant difference of the metric; smaller ones are never 'better' or 'worse'")
+          ->add_option(
+              "--threshold", request->options.threshold,
+              "smallest relevant difference of the metric; smaller ones are never 'better' or 'worse', except "
+              "if no seed of one side finished")
           ->check(in_range({0.0, 1e6}))
           ->default_str(fmt::format("{}, of the effective length {}", default_threshold(Metric::sequence),
                                     default_threshold(Metric::effective_length)));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "encodings/registry.h"
 #include "harness/config/embedded_data.h"
+#include "harness/exchange/checksum.h"
 #include "harness/exchange/saved_model.h"
 #include "results/json/json.h"
 
@@ -54,7 +56,10 @@ fs::path inspection_path(const fs::path& run, const ExperimentId& id) {
 int style_of(const std::string& encoding) {
   static const std::vector<std::string> kNames = names_by_style();
   const auto found = std::find(kNames.begin(), kNames.end(), registered_name(encoding));
-  return static_cast<int>(found - kNames.begin());
+  const auto number = static_cast<int>(found - kNames.begin());
+  if (found != kNames.end()) return number;
+  constexpr std::uint32_t kOthers = 1000;  // by name, so that an encoding of the user has one style on all pages
+  return number + static_cast<int>(crc32_after(0, encoding) % kOthers);
 }
 
 std::string family_of(const std::string& encoding) {

@@ -164,7 +164,7 @@ void RunDirectory::open(Existing existing) {
 
 void RunDirectory::create() {
   make_folder(path_);
-  if (access(path_.c_str(), W_OK) != 0) throw InputError(fmt::format("cannot write into {}", path_.string()));
+  if (access(path_.c_str(), W_OK) != 0) throw InputError(fmt::format("cannot write into '{}'", path_.string()));
   lock(O_RDWR | O_APPEND | O_CREAT);
   remove_temporaries(path_);
   write_file(path_ / kManifestFile, to_indented_json(posbench::to_json(record_.manifest)));

@@ -99,7 +99,7 @@ void check_content(const fs::path& folder) {
 }
 
 [[noreturn]] void fail(const fs::path& path, int error) {
-  throw FileError(fmt::format("cannot write {}: {}", path.string(), std::strerror(error)), error);
+  throw FileError(fmt::format("cannot write '{}': {}", path.string(), std::strerror(error)), error);
 }
 
 /// Exchanges two folders in one step and returns 0, or another number if the file system cannot do that.

@@ -176,7 +176,7 @@ std::vector<std::optional<BinValue>> bin_values(const std::vector<LengthBin>& le
   }
   std::vector<std::optional<BinValue>> result(length_bins.size());
   for (size_t i = 0; i < length_bins.size(); ++i) {
-    if (bins[i].cases == 0) continue;
+    if (bins[i].values.empty()) continue;
     bins[i].mean = mean(bins[i].values);
     if (std::isfinite(bins[i].mean)) result[i] = std::move(bins[i]);
   }

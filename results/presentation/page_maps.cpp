@@ -142,7 +142,7 @@ Section ranking_section(const PageSource& source) {
                   {"low", "low"},
                   {"high", "high"},
                   {"tasks", "tasks"}}};
-  plot.signals = {{"x_title", "mean rank over tasks"}, {"zero", false}};
+  plot.signals = {{"x_title", "mean rank over tasks"}, {"zero", false}, {"also", {1, source.encodings.size()}}};
   std::map<std::string, const Ranking*> rows;
   for (const Ranking& row : source.summary.ranking) rows[row.encoding] = &row;
   const auto add = [&](const std::string& encoding, const char* series, const std::optional<MeanRank>& rank) {

@@ -83,7 +83,7 @@ Section unfinished_section(const PageSource& source) {
     plot.rows.push_back({experiment.id.task, experiment.id.encoding, experiment.id.seed,
                          to_string(experiment.status), experiment.reason});
   }
-  return {"Not finished", "They count as 0 in all tables and plots.", {plot}};
+  return {"Not finished", "They count as 0 in all tables and in plots of accuracy.", {plot}};
 }
 
 Section seed_section(const PageSource& source) {

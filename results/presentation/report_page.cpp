@@ -60,8 +60,8 @@ void add_sections(const std::vector<Section>& sections, Page& page) {
 std::string provenance(const NamedReport& run) {
   std::set<std::uint64_t> seeds;
   for (const ExperimentResult& experiment : run.report.experiments) seeds.insert(experiment.id.seed);
-  std::string line = fmt::format("{}: {} experiments, {} {}", run.name, run.report.experiments.size(),
-                                 seeds.size(), seeds.size() == 1 ? "seed" : "seeds");
+  std::string line = fmt::format("{}: {}, {}", run.name, counted(run.report.experiments.size(), "experiment"),
+                                 counted(seeds.size(), "seed"));
   for (const char* key : {"started", "host", "cpu", "commit", "command"}) {
     const auto value = run.report.context.find(key);
     if (value == run.report.context.end() || !value->is_string()) continue;

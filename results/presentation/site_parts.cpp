@@ -67,8 +67,9 @@ void SiteAddresses::add(Named kind, const std::string& folder, const std::string
 
 std::string SiteAddresses::find(Named kind, std::string name) const {
   auto found = addresses_.find({kind, name});
-  if (found == addresses_.end() && name.ends_with(" *")) {
-    name.resize(name.size() - 2);
+  const size_t end = name.rfind(' ');  // before the mark of a task or the number of ties, as in "rope +2"
+  if (found == addresses_.end() && end != name.npos && (name[end + 1] == '*' || name[end + 1] == '+')) {
+    name.resize(end);
     found = addresses_.find({kind, name});
   }
   return found == addresses_.end() ? "" : found->second;

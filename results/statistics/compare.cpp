@@ -259,8 +259,9 @@ Verdict judge(const ComparisonRow& row, const CompareOptions& options) {
 }
 
 void warn_of_few_seeds(Comparison& comparison) {
-  const auto few = std::count_if(comparison.rows.begin(), comparison.rows.end(),
-                                 [](const ComparisonRow& row) { return !row.p_corrected; });
+  const auto few = std::count_if(comparison.rows.begin(), comparison.rows.end(), [](const ComparisonRow& row) {
+    return !row.p_corrected && row.verdict != Verdict::better && row.verdict != Verdict::worse;
+  });
   if (few == 0) return;
   comparison.warnings.push_back(fmt::format(
       "{} of {} rows have fewer than {} seeds on a side, so no test can call them better or worse: seeds solve a task "

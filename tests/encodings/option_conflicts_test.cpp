@@ -75,11 +75,11 @@ TEST_CASE("options that have no effect with the others are refused") {
     CHECK_THROWS_WITH(make("interpolated:" + option), "encoding 'interpolated': " + name + " is " + value +
                                                           ", but its method does not use it; leave out " + name);
   }
-  CHECK_THROWS_WITH(make("interpolated:method=yarn,beta_slow=99"),
-                    "encoding 'interpolated': beta_slow is 99 and beta_fast is 32; expected beta_slow < beta_fast");
   CHECK_THROWS_WITH(
-      make("interpolated:scale=0.5"),
-      "encoding 'interpolated': scale is 0.5, expected 1 or more, or 0 for the longest sequence");
+      make("interpolated:method=yarn,beta_slow=99"),
+      "encoding 'interpolated': beta_slow is 99 and beta_fast is 32; expected beta_slow < beta_fast");
+  CHECK_THROWS_WITH(make("interpolated:scale=0.5"),
+                    "encoding 'interpolated': scale is 0.5, expected 1 or more, or 0 for the longest sequence");
 }
 
 TEST_CASE("options that make another encoding of one are refused") {
@@ -97,16 +97,19 @@ TEST_CASE("options that make another encoding of one are refused") {
   CHECK(refusal_of("hard_alibi", 1) ==
         "encoding 'hard_alibi': half of one head has no window; set model.heads to 2 or more, or heads to 1");
   CHECK(refusal_of("hard_alibi:heads=1", 1).empty());
-  CHECK(refusal_of("repo_pos:first_layer=2", 2) ==
-        "encoding 'repo_pos': first_layer is 2, but its last layer is 1, so that no layer would predict positions");
+  CHECK(
+      refusal_of("repo_pos:first_layer=2", 2) ==
+      "encoding 'repo_pos': first_layer is 2, but its last layer is 1, so that no layer would predict positions");
   CHECK(refusal_of("repo_pos:first_layer=1", 2).empty());
-  CHECK(refusal_of("alibi:sides=split", 3, /*causal=*/false) ==
-        "encoding 'alibi': sides=split gives each side half of the heads, and the model has 3; set model.heads to an "
-        "even number");
+  CHECK(
+      refusal_of("alibi:sides=split", 3, /*causal=*/false) ==
+      "encoding 'alibi': sides=split gives each side half of the heads, and the model has 3; set model.heads to an "
+      "even number");
   CHECK(refusal_of("alibi:sides=split", 3).empty());  // has no effect in a causal model
-  CHECK(refusal_of("remapped:method=dual_chunk,window=9", 2) ==
-        "encoding 'remapped': window is 9, so that no chunk remains of 3 / 4 of the trained length, 12; expected a "
-        "smaller window, or set chunk");
+  CHECK(
+      refusal_of("remapped:method=dual_chunk,window=9", 2) ==
+      "encoding 'remapped': window is 9, so that no chunk remains of 3 / 4 of the trained length, 12; expected a "
+      "smaller window, or set chunk");
   CHECK(refusal_of("remapped:method=dual_chunk,window=8", 2).empty());
   CHECK(refusal_of("remapped:method=string,window=3,shift=2", 2) ==
         "encoding 'remapped': window is 3 and shift is 2, so that distances would grow; expected window <= shift");

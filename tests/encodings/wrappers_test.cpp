@@ -130,7 +130,8 @@ TEST_CASE("options that contradict the model or each other are refused in one li
   CHECK(refusal("interpolated:resonance=true").find("leave out resonance, or take another method") !=
         std::string::npos);
   CHECK(refusal("interpolated:method=llama3,low_freq_factor=4") ==
-        "encoding 'interpolated': high_freq_factor is 4, expected more than low_freq_factor, 4");
+        "encoding 'interpolated': low_freq_factor is 4 and high_freq_factor is 4; expected low_freq_factor < "
+        "high_freq_factor");
   for (const std::string factors : {"1/2/3", "1/0", "1/x", "-1"}) {
     CHECK(refusal("interpolated:method=longrope,long_factor=" + factors) ==
           "encoding 'interpolated': long_factor is '" + factors +

@@ -151,6 +151,18 @@ TEST_CASE("a comparison that is wider than the terminal becomes a table for each
   CHECK(to_console_text(comparison, {.width = 200}) == whole);
 }
 
+TEST_CASE("the plot of differences has a color and a shape for each verdict") {
+  const Json forest = read_json(POSBENCH_SOURCE_DIR "/results/presentation/page/forest.json");
+  for (const std::string scale : {"color", "shape"}) {
+    const auto found = std::ranges::find_if(forest["scales"], [&](const Json& one) { return one["name"] == scale; });
+    REQUIRE(found != forest["scales"].end());
+    std::set<std::string> drawn = (*found)["domain"];
+    std::set<std::string> verdicts;
+    for (const Verdict verdict : kVerdicts) verdicts.insert(to_string(verdict));
+    CHECK(drawn == verdicts);
+  }
+}
+
 TEST_CASE("the page of a comparison has all verdicts, and a forest plot for each task with a line for each row") {
   const Comparison comparison = example();
   const std::string page = make_compare_page(comparison);

@@ -6,7 +6,9 @@ const column_index = (plot, name) => plot.columns.findIndex(column => column.nam
 function go_to(node) {
   dialog.close();
   if (node.tagName === "DETAILS") node.open = true;
-  node.scrollIntoView();
+  node.tabIndex = -1;
+  node.focus({preventScroll: true});  // so that the next Tab goes on from here
+  scroll_to(node);
 }
 
 /// Returns buttons that show the curves of the task, with the encoding among them.

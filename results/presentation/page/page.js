@@ -10,7 +10,7 @@ function open_section(index) {
   if (page.sections[index].is_screen) state.open = page.sections[index].title;
   write_address();
   redraw(() => false);
-  document.getElementById(state.at).scrollIntoView();
+  scroll_to(document.getElementById(state.at));
 }
 if (page.names.length && !opens_with_results) main.append(filters());
 selection = filter();
@@ -39,7 +39,8 @@ document.body.append(dialog);
 
 function follow_address() {
   apply();
-  if (/^section\d+$/.test(state.at)) document.getElementById(state.at)?.scrollIntoView();
+  if (/^section\d+$/.test(state.at) && document.getElementById(state.at)) scroll_to(document.getElementById(state.at));
+  if (state.claim) open_claim();
   if (state.cell) show_cell(); else if (dialog.open) dialog.close();
 }
 follow_address();

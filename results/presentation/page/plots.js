@@ -33,9 +33,10 @@ function specification(plot, rows) {
   spec.description = [plot.title, plot.about].filter(Boolean).join(". ");
   spec.data.find(data => data.name === "table").values = records(plot, rows);
   const levels = spec.data.find(data => data.name === "levels");
-  if (levels) levels.values = plot.signals.levels || [];
+  if (levels) levels.values = rows.length && plot.signals.levels || [];
   for (const signal of spec.signals) {
     if (signal.name in plot.signals) signal.value = plot.signals[signal.name];
+    if (signal.name === "trained" && !rows.length) signal.value = [];
     if (signal.name === "names") signal.value = page.names.map(escape_reserved);
   }
   if (plot.kind === "curve" && page.names.length) {
@@ -92,6 +93,8 @@ function set_cell_sizes(spec, plot, width, rows) {
 /// Sets the width of a plot, and leaves at least half of it to the values.
 function set_width(spec, width) {
   spec.width = width;
+  const text_color = spec.signals.find(signal => signal.name === "text_color");
+  if (text_color) text_color.value = color("--faint");
   for (const axis of spec.axes.filter(axis => axis.orient === "left" && axis.labelLimit)) axis.labelLimit = Math.min(axis.labelLimit, width * 0.4);
   const has_long_names = spec.data.find(data => data.name === "table").values.some(row => row.series?.length > 15);
   for (const legend of spec.legends || []) if (width < 420 && legend.columns) legend.columns = has_long_names ? 1 : 2;
@@ -121,6 +124,14 @@ async function draw(plot) {
 
 const draw_queue = [];  // plots to draw, one after the other, so that the first appears soon
 let drawing = false;
+let target = null;  // the node that the reader opened, until the reader scrolls
+for (const event of ["wheel", "touchmove", "keydown", "pointerdown"]) addEventListener(event, () => target = null, {passive: true});
+
+/// Scrolls to a node, and again when plots above it have been drawn.
+function scroll_to(node) {
+  target = node;
+  node.scrollIntoView();
+}
 async function draw_queued() {
   if (drawing) return;
   drawing = true;
@@ -128,6 +139,7 @@ async function draw_queued() {
     if (!plot.drawn) await draw(plot);
   }
   drawing = false;
+  target?.scrollIntoView();
 }
 const visibility = new IntersectionObserver(entries => {
   for (const entry of entries) {
@@ -177,10 +189,20 @@ const breakable = name => name.split(/(?<=[_:])/).flatMap(part => [part, element
 /// Returns a cell of the first table. Only long texts are broken into lines.
 const first_cell = text => element("td", text.length > 40 ? {class: "text"} : {}, text);
 
+/// Scrolls to the plot of the claim in the address, if there is one.
+function open_claim() {
+  const plot = plots.find(other => other.details.opened_by === state.claim);
+  if (plot) go_to(plot.node);
+}
+
 /// Returns the rows of a table of verdicts. The name of a row opens its plot, if there is one.
 function verdicts_body(plot) {
   const has_plot = name => page.sections.some(section => section.plots.some(other => other.details.opened_by === name));
-  const open = name => go_to(plots.find(other => other.details.opened_by === name).node);
+  const open = name => {
+    state.claim = name;
+    write_address();
+    open_claim();
+  };
   return element("tbody", {}, ...plot.rows.map(row => element("tr", {}, ...row.map((text, i) =>
     i ? first_cell(text) : element("th", {scope: "row"}, ...(has_plot(text) ? [button(breakable(text), () => open(text))] : breakable(text)))))));
 }

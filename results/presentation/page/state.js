@@ -6,13 +6,14 @@ const most_curves = 8, most_columns = 24;  // a map of more tasks needs the whol
 const family_of = new Map(page.names.map((name, i) => [name, page.families[i]]));
 
 /// Returns for each name the index of its color, symbol and dash. Names with the same number, such as one encoding with
-/// different options, share the color and differ in symbol and dash.
+/// different options, share the color and differ in symbol and dash. More than two of them have other colors.
 function find_styles() {
-  const counts = new Map(), styles = new Map();
+  const counts = new Map(), styles = new Map(), number_of = name => page.styles[page.names.indexOf(name)] ?? page.names.indexOf(name);
+  const sharing = number => page.names.filter(name => number_of(name) === number).length;
   for (const name of [...page.names].sort()) {
-    const number = page.styles[page.names.indexOf(name)] ?? page.names.indexOf(name), variant = counts.get(number) || 0;
+    const number = number_of(name), variant = counts.get(number) || 0;
     counts.set(number, variant + 1);
-    styles.set(name, {color: number, shape: number + variant, dash: number + variant});
+    styles.set(name, {color: sharing(number) > 2 ? number + variant : number, shape: number + variant, dash: number + variant});
   }
   return styles;
 }
@@ -27,11 +28,12 @@ function read_address() {
   state.show = given.has("show") ? given.getAll("show").filter(name => family_of.has(name)) : null;  // null: the best of the selected ones
   state.cell = given.has("task") && given.has("encoding") ? {task: given.get("task"), encoding: given.get("encoding")} : null;
   state.at = given.get("at") || "";
+  state.claim = given.get("claim") || "";  // whose plot is shown
   state.open = given.get("open") || "";  // the task of the board whose plots are shown
 }
 function write_address() {
   const address = new URLSearchParams();
-  for (const key of ["text", "family", "sort", "at", "open"]) {
+  for (const key of ["text", "family", "sort", "at", "open", "claim"]) {
     if (state[key] && !(key === "sort" && state.sort === "rank")) address.set(key, state[key]);
   }
   if (state.show) for (const name of state.show.length ? state.show : [""]) address.append("show", name);

@@ -58,6 +58,8 @@ document.getElementById("search").hidden = false;
 /// Returns the number at the beginning of a text, such as 0.93 of "0.93 (+0.05)"; null if there is none. ">0.99" is greater
 /// than 0.99, and "<1x" less than 1.
 function number_of(text) {
+  const fraction = /^(\d+) of (\d+)$/.exec(text);
+  if (fraction) return Number(fraction[1]) / Number(fraction[2]);
   const parts = /^([<>]?)=?([+-]?\d+(?:\.\d+)?)/.exec(text);
   return parts && Number(parts[2]) + ({"<": -1e-9, ">": 1e-9}[parts[1]] || 0);
 }

@@ -147,7 +147,7 @@ class SpecialFiles(Case):
     def test_a_full_device_is_reported_and_stays_a_device(self, arguments, expected):
         (self.folder / "full").symlink_to("/dev/full")  # not the device itself, which a fault could replace
         done = self.posbench(*arguments, "full", code=1)
-        self.assertEqual(done.stderr, b"posbench: cannot write full: No space left on device\n")
+        self.assertEqual(done.stderr, b"posbench: cannot write 'full': No space left on device\n")
         self.assertTrue((self.folder / "full").is_symlink())
 
     @for_each_command

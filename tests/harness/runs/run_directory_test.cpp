@@ -281,7 +281,7 @@ TEST_CASE("lines are written to the locked file or not at all") {
   RunDirectory directory(base / "run", Existing::refuse, manifest());
   std::filesystem::rename(base / "run/experiments.jsonl", base / "run/elsewhere");
   CHECK_THROWS_WITH(directory.append(result(kIds[0]), 1),
-                    ContainsSubstring("experiments.jsonl: No such file or directory"));
+                    ContainsSubstring("experiments.jsonl': No such file or directory"));
   base.write("run/experiments.jsonl", "");
   CHECK_THROWS_WITH(directory.append(result(kIds[0]), 1), ContainsSubstring("another file has taken its place"));
   CHECK(directory.finished().empty());
