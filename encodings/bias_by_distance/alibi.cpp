@@ -1,10 +1,7 @@
 // ALiBi: a penalty that grows linearly with distance, with a slope for each head.
-#include <fmt/format.h>
-
 #include <cmath>
 #include <vector>
 
-#include "base/error.h"
 #include "encodings/parts/additive_bias.h"
 #include "encodings/parts/slopes.h"
 #include "encodings/registry.h"
@@ -54,12 +51,6 @@ class Alibi final : public AdditiveBias {
 
   Alibi(const Options& options, const ModelConfig& config, ParameterLayout& layout)
       : AdditiveBias(config), options_(options), slopes_(alibi_slopes(config.heads)) {
-    if (hides_keys() && config.heads % 2 != 0) {
-      throw InputError(fmt::format(
-          "encoding 'alibi': sides=split gives each side half of the heads, and the model has {}; set model.heads to an "
-          "even number",
-          config.heads));
-    }
     if (options.learned) {
       log_slopes_ = layout.add("alibi.log_slopes", 1, config.heads,
                                [this](Rng&, Index, Index h) { return std::log(slopes_[h]); });

@@ -36,10 +36,6 @@ class HardAlibi final : public DistanceBias {
 
   HardAlibi(const Options& options, const ModelConfig& config, ParameterLayout&)
       : DistanceBias(config), windows_(options.heads > 0 ? options.heads : config.heads / 2) {
-    if (windows_ == 0) {
-      throw InputError(
-          "encoding 'hard_alibi': half of one head has no window; set model.heads to 2 or more, or heads to 1");
-    }
     if (windows_ > config.heads) {
       throw InputError(fmt::format("encoding 'hard_alibi': heads is {}, more than the heads of the model, {}",
                                    windows_, config.heads));

@@ -1,7 +1,6 @@
 // NAPE: half of the heads have ALiBi's penalty with steeper slopes, and the other heads have no position.
 #include <cmath>
 
-#include "base/error.h"
 #include "encodings/parts/distance_bias.h"
 #include "encodings/registry.h"
 
@@ -40,12 +39,7 @@ class Nape final : public DistanceBias {
   };
 
   Nape(const Options& options, const ModelConfig& config, ParameterLayout&)
-      : DistanceBias(config), options_(options) {
-    if (num_penalized_heads() == 0) {
-      throw InputError(
-          "encoding 'nape': a model with one head has no head with a penalty; set model.heads to 2 or more");
-    }
-  }
+      : DistanceBias(config), options_(options) {}
 
   Index num_penalized_heads() const override { return config_.heads / 2; }
 

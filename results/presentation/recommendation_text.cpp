@@ -48,10 +48,11 @@ bool has_basis(const Recommendations& found, LengthBasis basis) {
 /// out.
 std::vector<std::string> length_notes(const Recommendations& found, const Need& need) {
   std::vector<std::string> notes{fmt::format(
-      "At {0}x: the number of tasks that are kept, then the mean sequence accuracy at the first tested multiple from "
-      "{0} on, over tasks and seeds, without an interval. A task counts as 0 if the encoding was not tested there. A task "
-      "is kept if more than half of the seeds have {1:.2f} or more there and at every smaller multiple. The encodings "
-      "keep {2:.0f} % or more of the tasks of each aspect.",
+      "At {0}x: the number of tasks that are kept, then the mean sequence accuracy over tasks and seeds, without an "
+      "interval: at the first tested multiple of a grid from {0} on, or on the splits from {0} times the trained length "
+      "on. A task counts as 0 if the encoding was not tested there. A task is kept if more than half of the seeds have "
+      "{1:.2f} or more there, and with a grid also at every smaller multiple. The encodings keep {2:.0f} % or more of the "
+      "tasks of each aspect.",
       *need.length, kKept, 100 * need.share)};
   notes.emplace_back(
       !has_basis(found, LengthBasis::grid)

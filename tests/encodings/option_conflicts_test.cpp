@@ -83,38 +83,28 @@ TEST_CASE("options that have no effect with the others are refused") {
 }
 
 TEST_CASE("options that make another encoding of one are refused") {
-  const auto refusal_of = [](const std::string& spec, int heads, bool causal = true) {
+  const auto refusal_of = [](const std::string& spec) {
     ParameterLayout layout;
     try {
-      make_encoding(Spec::parse(spec), small_config(heads, causal, true), layout);
+      make_encoding(Spec::parse(spec), small_config(2, true, true), layout);
     } catch (const InputError& error) {
       return std::string(error.what());
     }
     return std::string();
   };
-  CHECK(refusal_of("nape", 1) ==
-        "encoding 'nape': a model with one head has no head with a penalty; set model.heads to 2 or more");
-  CHECK(refusal_of("hard_alibi", 1) ==
-        "encoding 'hard_alibi': half of one head has no window; set model.heads to 2 or more, or heads to 1");
-  CHECK(refusal_of("hard_alibi:heads=1", 1).empty());
   CHECK(
-      refusal_of("repo_pos:first_layer=2", 2) ==
+      refusal_of("repo_pos:first_layer=2") ==
       "encoding 'repo_pos': first_layer is 2, but its last layer is 1, so that no layer would predict positions");
-  CHECK(refusal_of("repo_pos:first_layer=1", 2).empty());
+  CHECK(refusal_of("repo_pos:first_layer=1").empty());
   CHECK(
-      refusal_of("alibi:sides=split", 3, /*causal=*/false) ==
-      "encoding 'alibi': sides=split gives each side half of the heads, and the model has 3; set model.heads to an "
-      "even number");
-  CHECK(refusal_of("alibi:sides=split", 3).empty());  // has no effect in a causal model
-  CHECK(
-      refusal_of("remapped:method=dual_chunk,window=9", 2) ==
+      refusal_of("remapped:method=dual_chunk,window=9") ==
       "encoding 'remapped': window is 9, so that no chunk remains of 3 / 4 of the trained length, 12; expected a "
       "smaller window, or set chunk");
-  CHECK(refusal_of("remapped:method=dual_chunk,window=8", 2).empty());
-  CHECK(refusal_of("remapped:method=string,window=3,shift=2", 2) ==
+  CHECK(refusal_of("remapped:method=dual_chunk,window=8").empty());
+  CHECK(refusal_of("remapped:method=string,window=3,shift=2") ==
         "encoding 'remapped': window is 3 and shift is 2, so that distances would grow; expected window <= shift");
   // Its factors would overflow at these positions.
-  CHECK(refusal_of("random_float:base=xpos,range=1000000", 2).find("too small for sequences of 1000000") !=
+  CHECK(refusal_of("random_float:base=xpos,range=1000000").find("too small for sequences of 1000000") !=
         std::string::npos);
-  CHECK(refusal_of("layers:of=", 2).find("of is '', expected two or more encodings") != std::string::npos);
+  CHECK(refusal_of("layers:of=").find("of is '', expected two or more encodings") != std::string::npos);
 }

@@ -56,7 +56,7 @@ TEST_CASE("interpolated refuses bases that are not rotary, and lists the rotary 
   }
   CHECK(refusal("interpolated:base=rop").find("did you mean 'rope'?") != std::string::npos);
   CHECK(refusal("interpolated:base=rope_partial,method=ntk").find("needs two or more") != std::string::npos);
-  CHECK(refusal("interpolated:beta_fast=1,beta_slow=2").find("expected more than beta_slow, 2") !=
+  CHECK(refusal("interpolated:method=yarn,beta_fast=1,beta_slow=2").find("expected beta_slow < beta_fast") !=
         std::string::npos);
   CHECK(refusal("interpolated:base=xpos", small_config(2, false, true)).find("causal models only") !=
         std::string::npos);

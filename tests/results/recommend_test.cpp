@@ -131,8 +131,9 @@ TEST_CASE("if no encoding meets the need, the closest one is named") {
       refusal({.aspects = golden_aspects(), .length = 5}) ==
       "no task of the aspect 'recall' that an encoding has learned was tested at 5 times the trained length; lower "
       "--length");
-  CHECK(refusal({.aspects = golden_aspects(), .cost = 0.5}) ==
-        "no encoding of the board ran every task of these aspects at this cost; choose fewer or raise --cost");
+  CHECK(
+      refusal({.aspects = golden_aspects(), .cost = 0.5}) ==
+      "no encoding of the board ran every task of these aspects at --cost 0.5; choose fewer aspects or raise --cost");
 }
 
 TEST_CASE("a recommendation states how many encodings did not run every task") {
