@@ -155,7 +155,8 @@ TEST_CASE("a comparison that is wider than the terminal becomes a table for each
 TEST_CASE("the plot of differences has a color and a shape for each verdict") {
   const Json forest = read_json(POSBENCH_SOURCE_DIR "/results/presentation/page/forest.json");
   for (const std::string scale : {"color", "shape"}) {
-    const auto found = std::ranges::find_if(forest["scales"], [&](const Json& one) { return one["name"] == scale; });
+    const auto found =
+        std::ranges::find_if(forest["scales"], [&](const Json& one) { return one["name"] == scale; });
     REQUIRE(found != forest["scales"].end());
     std::set<std::string> drawn = (*found)["domain"];
     std::set<std::string> verdicts;
