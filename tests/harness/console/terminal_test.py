@@ -79,7 +79,10 @@ class Terminal(Console):
         ):
             code, shown = on_terminal(arguments, self.folder, 80)
             self.assertEqual(code, 0, shown)
-            self.assertEqual([line for line in shown.splitlines() if len(line) > 80], [], arguments)
+            wide = [
+                line for line in shown.splitlines() if len(line) > 80 and " " in line.strip()
+            ]  # a long word is not broken
+            self.assertEqual(wide, [], arguments)
             self.assertEqual(shown.split(), posbench(arguments, self.folder).stdout.split(), arguments)
         code, shown = on_terminal("reproduce --list --color never", self.folder, 80)
         self.assertEqual([line for line in shown.splitlines() if len(line) > 80], [])
