@@ -56,7 +56,7 @@ class RepoPositions final : public ContextualRotary {
         blend_(static_cast<Real>(options.blend)) {
     if (first_layer_ >= config.layers) {
       throw InputError(fmt::format(
-          "encoding 'repo_pos': first_layer is {}, but its last layer is {}, so that no layer would predict positions",
+          "encoding 'repo_pos': first_layer is {}, expected up to {}, the last layer, so that one predicts positions",
           first_layer_, config.layers - 1));
     }
     for (const double w : rope_frequencies(config.head_width(), options.base)) {

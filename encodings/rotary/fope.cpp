@@ -30,8 +30,8 @@ const EncodingInfo kInfo{
     .notes =
         "Frequencies too slow for a full turn within the trained length L are left out, and their pairs do "
         "not turn. If all are too slow, the fastest is kept. A and B (N, pairs) of each layer and head are "
-        "1 for frequency n ceil(N / pairs) of pair n, if there is one, as in the code, plus N(0, sigma^2) for all frequencies, with sigma = gain sqrt(2 "
-        "/ (pairs (N + H))), which is Xavier's for a tensor (H, N, pairs). They are drawn once and not "
+        "1 for frequency n ceil(N / pairs) of pair n, if there is one, as in the code, plus N(0, sigma^2) for all "
+        "frequencies, with sigma = gain sqrt(2 / (pairs (N + H))), which is Xavier's for a tensor (H, N, pairs). They are drawn once and not "
         "learned, as in the code (option learned). Option seed draws them, because a model's seed draws "
         "parameters. Pairs are the components n and n + D / 2. The code's padding also gives the other "
         "pairs s = 1, which turns them by 45 degrees and doubles their product: padding=ones.",

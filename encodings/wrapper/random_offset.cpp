@@ -26,7 +26,8 @@ const EncodingInfo kInfo{
         "Sequences of any length train every position up to the longest of any split. Sequences of the "
         "longest length always start at 0, so that early positions are trained more often than late ones. "
         "The default base, learned_abs, is that of Huang et al. range=K is SHAPE (Kiyono et al.), with "
-        "sinusoids and K = 500. The longest length plus K is also the trained length of the base. An offset does not change relative bases, and they are refused.",
+        "sinusoids and K = 500. The longest length plus K is also the trained length of the base. An offset does not "
+        "change relative bases, and they are refused.",
     .extrapolates = Extrapolation::yes,
     .relative = Relative::as_base,
     .content_dependent = "no",

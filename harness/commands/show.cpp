@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/error.h"
@@ -18,6 +17,7 @@
 #include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/show_claim.h"
 #include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/names.h"
@@ -27,16 +27,13 @@
 #include "harness/console/lines.h"
 #include "harness/console/split_text.h"
 #include "harness/console/terminal.h"
-#include "harness/runs/claims.h"
 #include "harness/training/baselines.h"
 #include "harness/training/make_model.h"
 #include "harness/training/samples.h"
 #include "harness/training/task_setup.h"
-#include "results/presentation/accuracy_text.h"
 #include "results/presentation/claims_text.h"
 #include "results/statistics/claims.h"
 #include "results/statistics/comparison.h"
-#include "results/statistics/statistics.h"
 #include "results/types/metric.h"
 #include "tasks/registry.h"
 
@@ -53,17 +50,6 @@ std::string options_text(const std::vector<OptionInfo>& options) {
   return text;
 }
 
-std::string field(const std::string& name, const std::string& value) {
-  constexpr size_t kColumn = 16;
-  return value.empty() ? "" : fmt::format("{:<15} {}\n", name + ":", wrapped_lines(value, kColumn, list_width()));
-}
-
-std::string fields(const std::vector<SiteFact>& facts) {
-  std::string text;
-  for (const SiteFact& fact : facts) text += field(fact.name, fact.text);
-  return text;
-}
-
 /// Returns the equation with each of its definitions on its own line.
 std::string equation_lines(std::string equation) {
   constexpr std::string_view kGap = ",   ";
@@ -75,10 +61,10 @@ std::string equation_lines(std::string equation) {
 std::string show_encoding(const EncodingEntry& entry) {
   const EncodingInfo& info = entry.info;
   return fmt::format("{} (encoding, {})\n\n", info.name, to_string(info.family)) +
-         field("also called", fmt::format("{}", fmt::join(aliases_of(info.name), ", "))) +
-         field("equation", equation_lines(info.equation)) + field("source", info.source) +
-         field("used in", fmt::format("{}", fmt::join(info.used_in, ", "))) + fields(encoding_facts(info)) + "\n" +
-         options_text(entry.options);
+         fact_line("also called", fmt::format("{}", fmt::join(aliases_of(info.name), ", "))) +
+         fact_line("equation", equation_lines(info.equation)) + fact_line("source", info.source) +
+         fact_line("used in", fmt::format("{}", fmt::join(info.used_in, ", "))) +
+         fact_lines(encoding_facts(info)) + "\n" + options_text(entry.options);
 }
 
 /// Returns the spec of each layer, or nothing if all layers have the same.
@@ -122,19 +108,20 @@ void check_layers(const Spec& spec, int layers) {
 }
 
 std::string show_preset(const Preset& preset) {
-  return fmt::format("{} (preset)\n\n", preset.name) + field("spec", preset.spec) + field("models", preset.model) +
-         field("source", preset.source) + field("pattern", preset.pattern) + field("here", preset.scaling);
+  return fmt::format("{} (preset)\n\n", preset.name) + fact_line("spec", preset.spec) +
+         fact_line("models", preset.model) + fact_line("source", preset.source) +
+         fact_line("pattern", preset.pattern) + fact_line("here", preset.scaling);
 }
 
 std::string show_task(const std::string& spec, const TaskEntry& entry) {
   const TaskInfo& info = entry.info;
   const TaskSetup setup = make_task_setup(ExperimentOptions{}, spec);
   const TaskBaseline baseline = measure_baselines(setup);
-  std::string text = fmt::format("{} (task, {}, version {})\n\n", info.name, info.family, info.version) +
-                     fields(task_facts(info)) +
-                     field("vocabulary", fmt::format("{}", setup.model_config.vocabulary)) +
-                     field("longest", fmt::format("about {} tokens in training, {} in tests",
-                                                  setup.model_config.trained_length, setup.model_config.longest));
+  std::string text =
+      fmt::format("{} (task, {}, version {})\n\n", info.name, info.family, info.version) +
+      fact_lines(task_facts(info)) + fact_line("vocabulary", fmt::format("{}", setup.model_config.vocabulary)) +
+      fact_line("longest", fmt::format("about {} tokens in training, {} in tests",
+                                       setup.model_config.trained_length, setup.model_config.longest));
   text += "\n" + options_text(entry.options) + "\nsplits:\n";
   for (const TaskInfo::Split& split : setup.splits) {
     text += two_columns(fmt::format("  {:<20} {:<36} ", split.name, split_changes(info, split)), split.why,
@@ -160,9 +147,9 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
 
 std::string show_shift() {
   return "shift (split)\n\n" +
-         field("meaning",
-               "the test samples in distribution, whose positions begin at a number from 1 to "
-               "evaluation.shift times the trained length; every task has it if evaluation.shift is set");
+         fact_line("meaning",
+                   "the test samples in distribution, whose positions begin at a number from 1 to "
+                   "evaluation.shift times the trained length; every task has it if evaluation.shift is set");
 }
 
 /// Returns the tasks that have a split, with its options and its purpose. Empty if no task has it.
@@ -185,9 +172,9 @@ std::string show_split(const std::string& name) {
 std::string show_setting(const std::string& name) {
   for (const OptionInfo& o : all_settings()) {
     if (o.name != name) continue;
-    return fmt::format("{} (setting)\n\n", o.name) + field("meaning", o.help) + field("expected", o.expected) +
-           field("default", o.value.empty() ? "none" : o.value) +
-           field("example", fmt::format("posbench run --set {}=VALUE", o.name)) +
+    return fmt::format("{} (setting)\n\n", o.name) + fact_line("meaning", o.help) +
+           fact_line("expected", o.expected) + fact_line("default", o.value.empty() ? "none" : o.value) +
+           fact_line("example", fmt::format("posbench run --set {}=VALUE", o.name)) +
            "\nA profile may have another default; 'posbench show quick' prints its values.\n";
   }
   return "";
@@ -197,87 +184,12 @@ std::string show_setting(const std::string& name) {
 std::string show_metric(const std::string& name) {
   for (const MetricInfo& metric : metrics()) {
     if (metric.name != name) continue;
-    return fmt::format("{} (metric)\n\n", metric.name) + field("meaning", metric.title) +
-           field("definition", metric.definition) + field("better", metric.lower_is_better ? "lower" : "higher") +
-           field("example", fmt::format("posbench compare before after --metric {}", metric.name));
+    return fmt::format("{} (metric)\n\n", metric.name) + fact_line("meaning", metric.title) +
+           fact_line("definition", metric.definition) +
+           fact_line("better", metric.lower_is_better ? "lower" : "higher") +
+           fact_line("example", fmt::format("posbench compare before after --metric {}", metric.name));
   }
   return "";
-}
-
-/// Returns the means over seeds that an order rule compares. Empty if the evidence lacks one of them.
-std::string means_line(const OrderRule& order, Metric metric, const AllEvidence& all) {
-  std::vector<std::string> means;
-  for (const ClaimCell* cell : {&order.high, &order.low}) {
-    const auto found = all.find(evidence_key(*cell, metric));
-    if (found == all.end()) return "";
-    const std::vector<double>& values = found->second.values;
-    means.push_back(
-        fmt::format("{} {} ({} seeds)", cell->encoding, accuracy_text(mean(values), 3), values.size()));
-  }
-  return field("means", fmt::format("{}", fmt::join(means, ", ")));
-}
-
-/// Returns the result of a rule: the difference or the number of seeds, and the reason. `title` begins the line.
-/// Empty if the claim was not run.
-std::string found_line(const std::string& title, const Rule& rule, const RuleResult& result) {
-  if (result.verdict == ClaimVerdict::not_run) return "";
-  std::string text = found_text(result);
-  if (result.reason.starts_with(text)) return field(title, result.reason);
-  const bool weaker = result.verdict == ClaimVerdict::weaker;
-  const bool contradicted = result.verdict == ClaimVerdict::contradicted;
-  const std::optional<double> p = weaker         ? result.p_below_least
-                                  : contradicted ? result.p_below_zero
-                                                 : result.p_above_least;
-  const auto* order = std::get_if<OrderRule>(&rule);
-  if (order && p && result.verdict != ClaimVerdict::inconclusive) {
-    text +=
-        fmt::format("; p {} for a difference {}, corrected for all claims",
-                    *p < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", *p),
-                    contradicted ? "below 0" : fmt::format("{} {:.4g}", weaker ? "below" : "above", order->least));
-  }
-  return field(title, text + (result.reason.empty() ? "" : ": " + result.reason));
-}
-
-/// Returns a claim with its rules and the verdict of the stored runs.
-std::string claim_text(const ClaimFile& file) {
-  const Claim claim = plan_claims({file.claim.name}, ClaimSize::reduced).claims.front();
-  const ClaimResult reduced = stored_result(file, ClaimSize::reduced), full = stored_result(file, ClaimSize::full);
-  std::string text = fmt::format("{} (claim, {})\n\n", claim.name, claim.family) +
-                     field("statement", claim.statement) + field("source", claim.source) +
-                     field("kind", to_string(claim.kind)) +
-                     field("source read", fmt::format("{}: {}", claim.read_from, claim.read_where));
-  int seeds = 0;  // that would decide the claim; 0 if more seeds would not
-  for (size_t n = 0; n < claim.rules.size(); ++n) {
-    const Rule& rule = claim.rules[n];
-    const auto* order = std::get_if<OrderRule>(&rule);
-    std::string line = rule_text(rule);
-    if (order) line += fmt::format("; by more than {:.4g}", order->least);
-    for (const ClaimCell* cell : cells_of(rule)) {
-      if (cell->learned_from)
-        line +=
-            fmt::format("; a seed of {} has learned the task at {} or more", cell->encoding, *cell->learned_from);
-    }
-    text += field("rule", line);
-    if (order) text += means_line(*order, claim.metric, stored_claims(ClaimSize::reduced).evidence);
-    text += found_line("found", rule, reduced.rules.at(n)) + found_line("found, full", rule, full.rules.at(n));
-    seeds = std::max(seeds, reduced.rules.at(n).seeds_needed.value_or(0));
-  }
-  for (const Published& number : claim.published)
-    text += field("published", fmt::format("{}: {} {}", number.encoding, number.value, number.what));
-  text += field("differs", file.settings.at(ClaimSize::reduced).differs) +
-          (file.has_one_size ? "" : field("differs, full", file.settings.at(ClaimSize::full).differs)) +
-          field("predicted", claim.expected) + field("verdict", to_string(reduced.verdict)) +
-          field("at full size", to_string(full.verdict));
-  const bool is_reduced = file.settings.at(ClaimSize::reduced).comparable;
-  if (!is_reduced && !file.settings.at(ClaimSize::full).comparable) return text;
-  return text + fmt::format("\n'posbench reproduce {}{}{}' trains its runs and judges it.\n", claim.name,
-                            is_reduced ? "" : " --full", seeds > 0 ? fmt::format(" -s {}", seeds) : "");
-}
-
-/// Returns the text of the claim with this name. Empty if there is none.
-std::string show_claim(const std::string& name) {
-  const auto found = std::ranges::find(claim_files(), name, [](const ClaimFile& file) { return file.claim.name; });
-  return found == claim_files().end() ? "" : claim_text(*found);
 }
 
 /// Returns the encodings that a model uses, regardless of case. Empty if the model is not known.
@@ -300,13 +212,13 @@ std::string show_verdict(const std::string& text) {
   std::ranges::replace(called, '_', ' ');
   for (const ClaimVerdict verdict : kClaimVerdicts) {
     if (called != to_string(verdict)) continue;
-    shown = fmt::format("{} (verdict on a claim)\n\n", called) + field("meaning", meaning(verdict)) +
-            field("claims", fmt::format("posbench reproduce --list --verdict {}", word_of(verdict)));
+    shown = fmt::format("{} (verdict on a claim)\n\n", called) + fact_line("meaning", meaning(verdict)) +
+            fact_line("claims", fmt::format("posbench reproduce --list --verdict {}", word_of(verdict)));
   }
   for (const Verdict verdict : kVerdicts) {
     if (called != to_string(verdict)) continue;
     shown += fmt::format("{}{} (verdict of compare)\n\n", shown.empty() ? "" : "\n", called) +
-             field("meaning", meaning(verdict)) + field("example", "posbench compare before after");
+             fact_line("meaning", meaning(verdict)) + fact_line("example", "posbench compare before after");
   }
   return shown;
 }
@@ -342,9 +254,9 @@ std::string show_aspect(const std::string& text) {
     std::string item = "aspect:" + name;
     std::ranges::replace(item, ' ', '_');
     if (given != item && given != item.substr(item.find(':') + 1)) continue;
-    return fmt::format("{} (aspect)\n\n", name) + field("meaning", meaning(aspect)) +
-           field("tasks", fmt::format("{}", fmt::join(select(item, "task"), ", "))) +
-           field("example", fmt::format("posbench run -e mine,none -t {}", item));
+    return fmt::format("{} (aspect)\n\n", name) + fact_line("meaning", meaning(aspect)) +
+           fact_line("tasks", fmt::format("{}", fmt::join(select(item, "task"), ", "))) +
+           fact_line("example", fmt::format("posbench run -e mine,none -t {}", item));
   }
   return "";
 }

@@ -1,5 +1,6 @@
 // `posbench verify`: runs some experiments of a report again and compares every count and accuracy.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
+#include "harness/console/lines.h"
 #include "harness/console/split_text.h"
 
 namespace posbench {
@@ -32,6 +34,17 @@ std::vector<SiteFact> task_facts(const TaskInfo& info) {
           {"models", info.causal_only ? "causal" : "causal, bidirectional (answer slots)"},
           {"length unit", info.length_unit},
           {"distance unit", info.distance_unit}};
+}
+
+std::string fact_line(const std::string& name, const std::string& text) {
+  constexpr size_t kColumn = 16;
+  return text.empty() ? "" : fmt::format("{:<15} {}\n", name + ":", wrapped_lines(text, kColumn, list_width()));
+}
+
+std::string fact_lines(const std::vector<SiteFact>& facts) {
+  std::string lines;
+  for (const SiteFact& fact : facts) lines += fact_line(fact.name, fact.text);
+  return lines;
 }
 
 std::string aspects_text(const TaskInfo& info) {

@@ -13,6 +13,12 @@ namespace posbench {
 std::vector<SiteFact> encoding_facts(const EncodingInfo&);
 std::vector<SiteFact> task_facts(const TaskInfo&);
 
+/// Returns "name:" and the text in a column, wrapped on a terminal. Empty if the text is empty.
+std::string fact_line(const std::string& name, const std::string& text);
+
+/// Returns a line for each fact whose text is not empty.
+std::string fact_lines(const std::vector<SiteFact>&);
+
 /// Returns the names of the aspects that a task tests, separated by commas.
 std::string aspects_text(const TaskInfo&);
 

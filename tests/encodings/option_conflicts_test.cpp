@@ -92,9 +92,8 @@ TEST_CASE("options that make another encoding of one are refused") {
     }
     return std::string();
   };
-  CHECK(
-      refusal_of("repo_pos:first_layer=2") ==
-      "encoding 'repo_pos': first_layer is 2, but its last layer is 1, so that no layer would predict positions");
+  CHECK(refusal_of("repo_pos:first_layer=2") ==
+        "encoding 'repo_pos': first_layer is 2, expected up to 1, the last layer, so that one predicts positions");
   CHECK(refusal_of("repo_pos:first_layer=1").empty());
   CHECK(
       refusal_of("remapped:method=dual_chunk,window=9") ==
