@@ -28,7 +28,9 @@ install_tools() {
   echo "$wanted" >build/lint/installed
 }
 
-cpp_files() { git ls-files '*.cpp' '*.h'; }
+# Lists tracked and new files.
+files() { git ls-files --cached --others --exclude-standard "$@"; }
+cpp_files() { files '*.cpp' '*.h'; }
 
 check_format() {
   cpp_files | xargs "$bin/clang-format" --dry-run -Werror || return 1
@@ -49,7 +51,7 @@ check_shell() {
     echo "skipped: no shellcheck (Debian: shellcheck)"
     return
   fi
-  { git ls-files '*.sh' && echo .ci/run; } | xargs shellcheck -S warning
+  { files '*.sh' && echo .ci/run; } | xargs shellcheck -S warning
 }
 
 check_workflows() { "$bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml; }
@@ -83,7 +85,7 @@ check_tidy() {
     mapfile -t files < <(git log --name-only --format= -- '*.cpp' | awk '!seen[$0]++' |
       while read -r file; do [ ! -e "$file" ] || echo "$file"; done | head -n "$2")
   elif [ $# = 0 ]; then
-    mapfile -t files < <(git ls-files '*.cpp')
+    mapfile -t files < <(files '*.cpp')
   fi
   printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 4 "$bin/clang-tidy" -p build/lint/commands --quiet
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 #include "base/error.h"
 #include "tasks/splits.h"
@@ -68,6 +70,28 @@ std::string to_string(Learnability learnability) {
       return "open";
   }
   return "";
+}
+
+void check_info(const TaskInfo& info) {
+  const auto require = [&](bool is_given, const char* field) {
+    if (is_given) return;
+    throw std::logic_error(
+        fmt::format("the registration of task '{}' has no {}; add .{} to it", info.name, field, field));
+  };
+  if (info.name.empty()) {
+    throw std::logic_error(
+        fmt::format("the registration of a task has no name; its definition is '{}'", info.definition));
+  }
+  require(!info.family.empty(), "family");
+  require(!info.definition.empty(), "definition");
+  require(!info.source.empty(), "source");
+  require(!info.splits.empty(), "splits");
+  const TaskInfo::Split& first = info.splits.front();
+  if (first.name != "in_distribution" || !first.options.empty()) {
+    throw std::logic_error(
+        fmt::format("the first split of task '{}' is '{}'{}; expected in_distribution, which changes no option",
+                    info.name, first.name, first.options.empty() ? "" : " and changes options"));
+  }
 }
 
 std::unique_ptr<Task> make_task(const Spec& spec, const TaskInfo::Split& split, Layout layout) {

@@ -28,11 +28,16 @@ Registry<TaskEntry>& tasks();
 /// the split, if they are not compatible.
 std::unique_ptr<Task> make_task(const Spec&, const TaskInfo::Split&, Layout);
 
+/// Throws std::logic_error with the name of the task if its name, family, definition, source or splits are
+/// missing, or if its first split is not in_distribution without options.
+void check_info(const TaskInfo&);
+
 /// Registers the task T, which is constructed from (const T::Options&, Layout).
 template <class T>
 struct RegisterTask {
   explicit RegisterTask(TaskInfo info) {
     register_or_exit([&] {
+      check_info(info);
       const std::string name = info.name;
       tasks().add(name, {std::move(info), list_options<typename T::Options>(),
                          [](const Spec& spec) { return make_canonical<typename T::Options>(spec, "task"); },

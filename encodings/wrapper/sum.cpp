@@ -27,7 +27,6 @@ const EncodingInfo kInfo{
         "with relative positions of=(learned_abs,t5_bias). Each member has its own positions. At most one "
         "member may replace the normalization, and one the mixing of values. The measured properties are "
         "those of the default.",
-    .learned = true,
     .extrapolates = Extrapolation::yes,
     .relative = Relative::counted,
     .content_dependent = "as its members",

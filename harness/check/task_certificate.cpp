@@ -34,11 +34,24 @@ constexpr int kRepeatEvery = 10;  // one sample in this many is drawn a second t
 constexpr size_t kCoveredLengths = 500;  // up to this number of lengths, all are drawn in kSamples samples
 /// The tolerance of a measurement in standard errors. Chance exceeds it about once in 100 000 times.
 constexpr double kTolerance = 4.5;
+constexpr double kRounding = 1e-9;
 
 Tokens scored_targets(const Example& e) {
   Tokens answers;
   for (const int t : e.scored) answers.push_back(e.targets[t]);
   return answers;
+}
+
+/// Returns the first tokens as the task writes them: "3 1 4".
+std::string texts(const Task& task, const Tokens& tokens) {
+  constexpr size_t kShown = 8;
+  std::string text;
+  for (size_t n = 0; n < std::min(tokens.size(), kShown); ++n) {
+    const bool is_word = tokens[n] >= 0 && tokens[n] < task.vocabulary();
+    text += (n == 0 ? "" : " ") + (is_word ? task.token_text(tokens[n]) : fmt::format("[id {}]", tokens[n]));
+  }
+  if (tokens.empty()) return "nothing";
+  return tokens.size() > kShown ? text + " ..." : text;
 }
 
 /// Counts how often each answer occurs, with the standard error of the fraction of the most frequent one.
@@ -49,6 +62,7 @@ class AnswerFractions {
     samples_.push_back(answers);
   }
   double largest() const { return static_cast<double>(most_frequent().second) / answers(); }
+  size_t different() const { return counts_.size(); }
   /// The samples are clusters, since answers within a sample are dependent.
   double error() const {
     const auto [answer, count] = most_frequent();
@@ -87,6 +101,7 @@ class Certificate {
       : spec_(Spec::parse(text)),
         setup_(make_task_setup(ExperimentOptions{}, text)),
         canonical_(tasks().find(spec_.name).canonical(spec_)) {
+    if (spec_.options.empty()) faults_ = setup_.skipped_splits;  // options may make a split impossible
     if (std::string message = check_learnability(*setup_.info); !message.empty())
       faults_.push_back(std::move(message));
     const auto row = oracles().find(spec_.name);
@@ -146,7 +161,11 @@ class Certificate {
       if (n % kRepeatEvery == 0 && fingerprint(samples(n).example) != fingerprint(e))
         return add_fault(split, "the same seed gives a different sample {}", n);
       const std::string wrong = check_sample(e, *task, n, other_answer);
-      if (!wrong.empty()) return add_fault(split, "{} (sample {}, length {})", wrong, n, length);
+      if (!wrong.empty()) {
+        return add_fault(
+            split, "{} (sample {}, length {}; 'posbench sample {} --split {}{} --first {} -n 1' shows it)", wrong,
+            n, length, spec_.text(), split.name, layout == Layout::slots ? " --layout slots" : "", n);
+      }
       other_answer = e.targets[e.scored.front()];
       lengths.insert(length);
       drawn.push_back(std::move(e));
@@ -177,7 +196,11 @@ class Certificate {
     if (static_cast<int>(e.coordinates.size()) != setup_.model_config.coordinates)
       return fmt::format("the number of coordinates is {}, and {} in training", e.coordinates.size(),
                          setup_.model_config.coordinates);
-    if (oracle_ != nullptr && (*oracle_)(e) != scored_targets(e)) return "the oracle disagrees on the answer";
+    if (oracle_ != nullptr) {
+      const Tokens answers = (*oracle_)(e), targets = scored_targets(e);
+      if (answers != targets)
+        return fmt::format("the oracle answers {}, the generator {}", texts(task, answers), texts(task, targets));
+    }
     const Oracle* asked = n % kRepeatEvery == 0 && other_answer != kIgnore ? oracle_ : nullptr;
     std::string wrong = check_evidence(e, other_answer, static_cast<size_t>(n / kRepeatEvery), asked);
     return wrong.empty() ? check_distances(e, *setup_.info, oracle_) : wrong;
@@ -187,14 +210,23 @@ class Certificate {
     return setup_.info->largest_answer_fraction > 0 ? setup_.info->largest_answer_fraction : task.chance_level();
   }
 
+  static std::string bound_text(double bound, const Task& task) {
+    return fmt::format("the {} {:.3f}", bound == task.chance_level() ? "chance level" : "declared", bound);
+  }
+
   void check_fractions(const TaskInfo::Split& split, const Task& task, const std::vector<Example>& examples,
                        Json& json) {
     AnswerFractions fractions;
     for (const Example& e : examples) fractions.add(scored_targets(e));
     const double declared = largest_answer_fraction(task), largest = fractions.largest();
     json["largest_answer_fraction"] = {{"measured", largest}, {"declared", declared}};
+    const bool is_free = std::ranges::all_of(examples, [](const Example& e) { return e.candidates.empty(); });
+    if (const double uniform = 1.0 / static_cast<double>(fractions.different());
+        is_free && task.chance_level() > uniform + kRounding)
+      add_fault(split, "the chance level is {:.3f}, but a guess among the {} answers that occur gets {:.3f} right",
+                task.chance_level(), fractions.different(), uniform);
     if (canonical_.options.empty() && largest > declared + kTolerance * fractions.error())
-      add_fault(split, "the fraction of one answer is {:.3f}, more than the declared {:.3f}", largest, declared);
+      add_fault(split, "the fraction of one answer is {:.3f}, more than {}", largest, bound_text(declared, task));
   }
 
   /// Checks that all lengths were drawn and that each makes a difference. With other options than the defaults, a
@@ -228,10 +260,10 @@ class Certificate {
       if (!canonical_.options.empty() || measured.at_least <= bound) continue;
       add_fault(
           split,
-          "{} predicts {:.3f} of {} answers{}, more than the declared {:.3f}; remove what it tells, or state "
-          "Example::evidence or TaskInfo::shortcuts.{}",
-          measured.feature, measured.accuracy(), measured.total, layout == Layout::slots ? " in slots" : "", bound,
-          kind);
+          "{} predicts {:.3f} of {} answers{}, more than {}; remove what it tells, or state Example::evidence or "
+          "TaskInfo::shortcuts.{}",
+          measured.feature, measured.accuracy(), measured.total, layout == Layout::slots ? " in slots" : "",
+          bound_text(bound, task), kind);
     }
   }
 

@@ -28,7 +28,7 @@ namespace {
 
 struct SampleRequest {
   std::string task, stream = "in_distribution";  // train, validation, or a split for its test samples
-  int count = 3;
+  int first = 0, count = 3;
   std::optional<int> length;
   std::uint64_t seed = 0;
   Layout layout = Layout::teacher_forced;
@@ -116,7 +116,7 @@ void write_samples(const SampleRequest& request) {
     write(wrapped_lines(title, 0, list_width()) + "\n");
   }
   for (int n = 0; n < request.count; ++n) {
-    const SampleStream::Sample sample = stream(static_cast<std::uint64_t>(n));
+    const SampleStream::Sample sample = stream(static_cast<std::uint64_t>(request.first) + n);
     if (request.json) {
       write(to_compact_json(sample_json(*task, sample)) + (n + 1 < request.count ? ",\n" : "\n]\n}\n"));
     } else {
@@ -133,6 +133,7 @@ void add_sample(CLI::App& app, Invocation&) {
                           ->group(kExplore);
   command->add_option("task", request->task, "task, with or without options")->required();
   command->add_option("-n,--count", request->count, "number of samples")->check(in_range({1, 1000000}));
+  command->add_option("--first", request->first, "number of the first sample")->check(in_range({0, 1000000}));
   command->add_option("--split,--stream", request->stream,
                       "samples: train, validation, or a split for its test samples");
   command->add_option("--length", request->length, "length of all samples, in the task's unit")

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/sha256.h"
+#include "encodings/aliases.h"
 #include "encodings/registry.h"
 #include "harness/config/user_files.h"
 #include "harness/exchange/plugin_abi.h"
@@ -83,6 +84,21 @@ std::vector<std::string> added(const std::vector<std::string>& before, const std
   return added;
 }
 
+/// Refuses names that mean something else already.
+void check_names(const Plugin& plugin, const std::string& path) {
+  const auto refuse = [&](const char* kind, const std::string& name, const std::string& meaning) {
+    throw InputError(
+        fmt::format("plug-in '{}': {} '{}' has the name of {}; rename it", path, kind, name, meaning));
+  };
+  for (const std::string& name : plugin.encodings) {
+    if (tasks().contains(name)) refuse("encoding", name, "a task");
+    for (const std::string& other : encodings_called(name))
+      if (other != name) refuse("encoding", name, fmt::format("an alias of '{}'", other));
+  }
+  for (const std::string& name : plugin.tasks)
+    if (encodings().contains(name)) refuse("task", name, "an encoding");
+}
+
 }  // namespace
 
 void load_plugin(const std::string& path) {
@@ -108,6 +124,7 @@ void load_plugin(const std::string& path) {
   if (plugin.encodings.empty() && plugin.tasks.empty()) {
     throw InputError(fmt::format("plug-in {}: registers no encoding and no task", path));
   }
+  check_names(plugin, path);
   loaded().push_back(plugin);
 }
 

@@ -52,7 +52,7 @@ const RegisterTask<FirstToken> registered{{
     .source = "a template, templates/plugin",
     .length_unit = "tokens",
     .splits = {{"in_distribution", {}, "the trained lengths"},
-               {"ood_length", {{"length", "21/30/40"}}, "longer than trained"}},
+               {"ood_length", {{"length", "1.05x/1.5x/2x"}}, "longer than trained"}},
 }};
 
 // Computes the answers from what the model reads, by a different method than the generator. `posbench check

@@ -198,9 +198,9 @@ def test_torch_a_stage_of_a_wrong_shape_is_refused_by_name():
             return super().mix(a, attention).repeat(1, 1, 1, 2)
 
     said = refused(encoding=Flat)
-    assert said.startswith("score of 'flat' returns the shape (4, 2, ") and said.endswith("batch, heads, tokens, keys")
+    assert said.startswith("score of 'flat' returns the shape (2, 2, ") and said.endswith("batch, heads, tokens, keys")
     assert "returns a value of type NoneType, expected the shape" in refused(encoding=Nothing)
-    assert refused(encoding=Wide).startswith("mix of 'wide' returns the shape (4, 2, ")
+    assert refused(encoding=Wide).startswith("mix of 'wide' returns the shape (2, 2, ")
 
 
 def test_torch_wrong_arguments_are_refused():
@@ -237,6 +237,21 @@ def test_torch_modules_that_read_later_tokens_or_padding_are_refused():
     assert "depend on padding" in refused(mixer=Mean, **bidirectional)
     Mean.careful = True
     assert run(mixer=Mean, **bidirectional).experiments[0]["encoding"] == "mean"
+
+
+def test_torch_encodings_that_read_later_tokens_are_refused():
+    class Leak(pt.Encoding):
+        def embed(self, x, positions):
+            return x + x.roll(-1, 1)
+
+    assert "the logits of the encoding 'leak' depend on later tokens" in refused(encoding=Leak)
+
+
+def test_torch_twin_needs_the_name_of_a_port():
+    class Mine(pt.Encoding):
+        pass
+
+    assert "the encoding 'mine' names no encoding of the program" in raised(posbench.InputError, pt.twin, Mine)
 
 
 def test_x_transformers_attention_is_a_mixer():

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstddef>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -41,6 +42,18 @@ nlohmann::ordered_json properties(const std::string& text) {
 }
 
 namespace {
+
+/// Returns true if the encoding has parameters besides those of the encodings that it wraps.
+bool has_own_parameters(const Spec& spec) {
+  const auto count = [](const Spec& counted) {
+    ParameterLayout layout;
+    const auto encoding = make_encoding(counted, fitted(counted, small_config(4, true, true)), layout);
+    return layout.entries().size();
+  };
+  size_t of_members = 0;
+  for (const Spec& member : encodings().find(spec.name).members(spec)) of_members += count(member);
+  return count(spec) > of_members;
+}
 
 /// Returns the worst error among models with this attention and norm. One of the models has dropout.
 Worst worst_gradient(const Spec& spec, bool causal, bool pre_norm) {
@@ -155,9 +168,15 @@ nlohmann::ordered_json certify(const std::string& text) {
         "permutation_invariant: stated {}, but the order of tokens moves the output by {:.1e}; write {}",
         info.permutation_invariant, moved, !info.permutation_invariant));
   }
+  const bool learned = has_own_parameters(spec);
+  if (is_default && learned != info.learned) {
+    json["properties"]["corrections"].push_back(
+        fmt::format("learned: stated {}, but the encoding has {} of its own; write {}", info.learned,
+                    learned ? "parameters" : "no parameters", learned));
+  }
   if (is_preset) json["properties"].erase("corrections");
   json["passed"] = worst.error <= 1e-6 && json["causal"] && finite &&
-                   (!is_default || ((moved > 1e-6) == !info.permutation_invariant && json["properties"]["agree"]));
+                   (!is_default || !json["properties"].contains("corrections"));
   return json;
 }
 

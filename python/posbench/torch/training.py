@@ -340,8 +340,8 @@ def run(
             for seed in seeds:
                 started = time.process_time()
                 made = _make_model(task, seed, encoding, mixer, model).to(device)
-                if encoding is None:
-                    check_module(made, f"the {'mixer' if mixer else 'model'} '{made.report_name()}'")
+                kind = "encoding" if encoding else "mixer" if mixer else "model"
+                check_module(made, f"the {kind} '{made.report_name()}'")
                 called = name or made.report_name()
                 shown = _Progress(f"{called} on {task.spec}, seed {seed}", task) if progress else None
                 training = train(made, task, seed, on_validation=shown)

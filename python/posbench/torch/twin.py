@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from .._program import Settings, call, configuration
+from .._program import InputError, Settings, call, configuration
 from ..samples import Task
+from .encoding import Encoding
 from .training import MakeEncoding, initial_model, scored_logits, train
 
 
@@ -43,6 +44,11 @@ def twin(
     made = Task(task, tuple(flags))
     model = initial_model(made, encoding, seed)
     spec = model.encoding.spec
+    if spec == "none" and type(model.encoding) is not Encoding:
+        raise InputError(
+            f"the encoding '{model.encoding.report_name()}' names no encoding of the program to compare with; set its "
+            "attribute spec to the name of its port"
+        )
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         logits = logits_difference(made, model, seed, Path(folder))
         run = Path(folder) / "run"

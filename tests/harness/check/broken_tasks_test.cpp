@@ -32,6 +32,9 @@ enum class Flaw {
   longest_not_reported,
   length_not_declared,
   split_without_effect,
+  split_misspelt,
+  chance_too_high,
+  oracle_of_another_task,
 };
 
 constexpr int kItems = 8, kNoise = 8, kMarker = kItems + kNoise, kBlank = kMarker + 1, kShown = kBlank + 1;
@@ -53,7 +56,7 @@ class Planted final : public Task {
   Planted(const Options& options, Layout layout) : options_(options), layout_(layout) {}
   int vocabulary() const override { return kShown + kItems; }
   int answers() const override { return kItems; }
-  double chance_level() const override { return 1.0 / kItems; }
+  double chance_level() const override { return (flaw == Flaw::chance_too_high ? 1.1 : 1.0) / kItems; }
   const Integers& lengths() const override { return options_.length; }
   std::string token_text(int token) const override { return std::to_string(token); }
 
@@ -111,19 +114,21 @@ class Planted final : public Task {
 template <Flaw flaw>
 Json certify_planted() {
   const std::string name = "planted_" + std::to_string(static_cast<int>(flaw));
-  tasks().add(name, {TaskInfo{.name = name,
-                              .distance_unit = "tokens",
-                              .splits = {{"in_distribution", {}, ""},
-                                         {"ood_length", {{"length", "9..12"}}, ""},
-                                         {"ood_noise", {{"noise", "6"}}, ""}},
-                              .largest_answer_fraction = 0.13},
-                     list_options<PlantedOptions>(),
-                     [](const Spec& spec) { return make_canonical<PlantedOptions>(spec, "task"); },
-                     [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
-                       return std::make_unique<Planted<flaw>>(read_options<PlantedOptions>(spec, "task"), layout);
-                     }});
-  const RegisterOracle oracle(
-      name, [](const Example& e) { return Tokens{*(std::ranges::find(e.tokens, kMarker) + 1)}; });
+  tasks().add(
+      name, {TaskInfo{.name = name,
+                      .distance_unit = "tokens",
+                      .splits = {{"in_distribution", {}, ""},
+                                 {"ood_length", {{"length", "9..12"}}, ""},
+                                 {"ood_noise", {{flaw == Flaw::split_misspelt ? "noize" : "noise", "1.5x"}}, ""}},
+                      .largest_answer_fraction = 0.13},
+             list_options<PlantedOptions>(),
+             [](const Spec& spec) { return make_canonical<PlantedOptions>(spec, "task"); },
+             [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
+               return std::make_unique<Planted<flaw>>(read_options<PlantedOptions>(spec, "task"), layout);
+             }});
+  const RegisterOracle oracle(name, [](const Example& e) {
+    return Tokens{*(std::ranges::find(e.tokens, kMarker) + (flaw == Flaw::oracle_of_another_task ? 0 : 1))};
+  });
   return certify_task(name);
 }
 
@@ -178,4 +183,21 @@ TEST_CASE("a task that does not draw its lengths fails its certificate") {
 TEST_CASE("a task with a split that changes nothing fails its certificate") {
   CHECK(fails_with(certify_planted<Flaw::split_without_effect>(),
                    "split ood_noise: the samples are those of split in_distribution"));
+}
+
+TEST_CASE("a task with a split that changes an unknown option fails its certificate") {
+  CHECK(fails_with(certify_planted<Flaw::split_misspelt>(), "split 'ood_noise': task 'planted_"));
+}
+
+TEST_CASE("a task whose chance level is too high fails its certificate") {
+  CHECK(fails_with(certify_planted<Flaw::chance_too_high>(),
+                   "the chance level is 0.138, but a guess among the 8 answers that occur gets 0.125 right"));
+}
+
+TEST_CASE("a task that disagrees with its oracle shows both answers and the command that shows the sample") {
+  const Json certificate = certify_planted<Flaw::oracle_of_another_task>();
+  const std::string name = certificate["task"].get<std::string>();
+  CHECK(fails_with(certificate, "split in_distribution: the oracle answers 16, the generator "));
+  CHECK(fails_with(certificate,
+                   "'posbench sample " + name + " --split ood_length --layout slots --first 0 -n 1' shows it"));
 }
