@@ -17,6 +17,7 @@
 #include "harness/console/output.h"
 #include "harness/console/read_board.h"
 #include "harness/console/terminal.h"
+#include "harness/runs/board_lookups.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/page_options.h"
 #include "results/json/json.h"
@@ -76,6 +77,10 @@ EncodingDescription describe(const std::string& given, const BoardReport& board)
   const std::string name = is_users ? given : encoding_name(given);
   const std::string base = spec_name(name);
   if (is_users && !encodings().contains(base)) return {.name = name, .family = "of your report"};
+  if (is_recurrent_block(given)) {
+    throw InputError(fmt::format(
+        "'{0}' is a layer in place of attention, not an encoding; 'posbench board -e {0}' shows its results", given));
+  }
   const EncodingInfo& info = encodings().find(base).info;
   if (!is_users && base != name) {
     throw InputError(fmt::format(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -128,11 +129,32 @@ void note_useless(const ClaimPlan& plan, const std::vector<fs::path>& directorie
   }
 }
 
-/// Prints the estimated time of each run on one core, without the experiments that are reused.
+/// Prints the estimated time of each claim, the shortest first. `seconds` has the core time of each run. A run
+/// counts in every claim that needs it.
+void print_times(const std::vector<Claim>& claims, const std::map<std::string, double>& seconds,
+                 const ReproduceRequest& request) {
+  std::vector<std::pair<double, const Claim*>> times;
+  for (const Claim& claim : claims) {
+    double time = 0;
+    for (const std::string& run : needed_runs(claim)) time += seconds.at(run);
+    if (claim.comparable) times.emplace_back(time, &claim);
+  }
+  std::ranges::stable_sort(times, {}, &std::pair<double, const Claim*>::first);
+  Table table{{{"claim"}, {"runs", Align::right}, {"core hours", Align::right}}, {}};
+  for (const auto& [time, claim] : times)
+    table.rows.push_back(
+        {claim->name, fmt::format("{}", needed_runs(*claim).size()), fmt::format("{:.1f}", time / 3600)});
+  fmt::print("\n");
+  print_table(table, request);
+}
+
+/// Prints the estimated time of each run on one core, without the experiments that are reused, and that of each
+/// claim.
 void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs::path& directory, int jobs) {
   Table table{{{"run"}, {"task"}, {"encoding"}, {"seeds to train", Align::right}, {"core minutes", Align::right}},
               {}};
   double seconds = 0, wall_seconds = 0;
+  std::map<std::string, double> seconds_of_runs;
   StatusLine status("measuring the runs");
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     status.set_progress(i, plan.runs.size());
@@ -150,6 +172,7 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs
     }
     const Plan of_run = make_plan(suite, jobs, kIdleCores, [](size_t, size_t) {});
     seconds += of_run.core_seconds;
+    seconds_of_runs[name] = of_run.core_seconds;
     wall_seconds += of_run.wall_seconds;
     table.rows.push_back({name, config.tasks.front(), config.encodings.front(),
                           fmt::format("{}", suite.experiments.size()),
@@ -158,6 +181,7 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs
   status.clear();
   print_table(table, request);
   if (request.format == Format::csv || request.format == Format::json) return;
+  if (seconds_of_runs.size() == plan.runs.size()) print_times(plan.claims, seconds_of_runs, request);  // all shards
   fmt::print("\n{}, {}; about {} of core time, {} with {}\n", counted(plan.claims.size(), "claim"),
              counted(table.rows.size(), "run"), format_duration(seconds), format_duration(wall_seconds),
              counted(static_cast<size_t>(jobs), "job"));

@@ -19,16 +19,20 @@ std::string mark_of(const std::string& task) {
 
 std::string recurrent_block_of(const Report& report) {
   const Json model = report.config.value("model", Json::object());
-  if (!model.is_object() || !model.contains("block")) return "";
-  for (const BlockKind block : {BlockKind::sequential, BlockKind::parallel, BlockKind::attention, BlockKind::lstm,
-                                BlockKind::gated_delta}) {
-    if (ModelConfig{.block = block}.is_recurrent() && model.at("block") == to_string(block))
-      return to_string(block);
-  }
-  return "";
+  if (!model.is_object() || !model.contains("block") || !model.at("block").is_string()) return "";
+  const std::string block = model.at("block").get<std::string>();
+  return is_recurrent_block(block) ? block : "";
 }
 
 }  // namespace
+
+bool is_recurrent_block(const std::string& name) {
+  for (const BlockKind block : {BlockKind::sequential, BlockKind::parallel, BlockKind::attention, BlockKind::lstm,
+                                BlockKind::gated_delta}) {
+    if (name == to_string(block)) return ModelConfig{.block = block}.is_recurrent();
+  }
+  return false;
+}
 
 BoardLookups board_lookups() { return {mark_of, recurrent_block_of}; }
 

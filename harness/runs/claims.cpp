@@ -223,6 +223,12 @@ AllEvidence collect_evidence(const ClaimPlan& plan, const std::vector<fs::path>&
   return evidence;
 }
 
+std::set<std::string> needed_runs(const Claim& claim) {
+  std::set<std::string> runs;
+  for (const ClaimCell* cell : cells(claim)) runs.insert(cell->run);
+  return runs;
+}
+
 void keep_finished(ClaimPlan& plan, AllEvidence& evidence) {
   std::set<std::string> runs, keys;
   std::erase_if(plan.claims, [&](const Claim& claim) {
@@ -230,7 +236,8 @@ void keep_finished(ClaimPlan& plan, AllEvidence& evidence) {
     const auto key = [&](const ClaimCell* cell) { return evidence_key(*cell, claim.metric); };
     const auto has_evidence = [&](const ClaimCell* cell) { return evidence.contains(key(cell)); };
     if (!claim.comparable || !std::all_of(all.begin(), all.end(), has_evidence)) return true;
-    for (const ClaimCell* cell : all) keys.insert(key(cell)), runs.insert(cell->run);
+    for (const ClaimCell* cell : all) keys.insert(key(cell));
+    runs.merge(needed_runs(claim));
     return false;
   });
   std::erase_if(plan.runs, [&](const ClaimRun& run) { return !runs.contains(run.name); });

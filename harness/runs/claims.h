@@ -1,6 +1,7 @@
 // Plans the runs that judge the claims of results/data/claims, and collects their results.
 #pragma once
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ struct ClaimPlan {
 /// depend on which claims are chosen. Each run has at least `seeds` seeds. Throws InputError if no claim matches a
 /// pattern.
 ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize, int seeds = 0);
+
+/// Returns the names of the runs that a claim of a plan needs.
+std::set<std::string> needed_runs(const Claim&);
 
 /// States if a report with other settings than the plan's, or with fewer seeds in the first directory, is an error
 /// or is skipped.
