@@ -65,6 +65,14 @@ class Registry {
   std::map<std::string, Entry, std::less<>> entries_;
 };
 
+/// Throws std::logic_error if a registration lacks a field. `kind` is "encoding".
+inline void require_field(const std::string& kind, const std::string& name, const std::string& field,
+                          bool is_given) {
+  if (is_given) return;
+  throw std::logic_error(
+      fmt::format("the registration of {} '{}' has no {}; add .{} to it", kind, name, field, field));
+}
+
 /// Runs a registration before main(). If it is invalid, the program prints one line and exits with code 3.
 template <class Registration>
 void register_or_exit(Registration registration) {

@@ -111,18 +111,13 @@ std::string to_string(DistanceDecay decay) {
 }
 
 void check_info(const EncodingInfo& info) {
-  const auto require = [&](bool is_given, const char* field) {
-    if (is_given) return;
-    throw std::logic_error(
-        fmt::format("the registration of encoding '{}' has no {}; add .{} to it", info.name, field, field));
-  };
   if (info.name.empty()) {
     throw std::logic_error(
         fmt::format("the registration of an encoding has no name; its equation is '{}'", info.equation));
   }
-  require(info.family != Family::unstated, "family");
-  require(!info.equation.empty(), "equation");
-  require(!info.source.empty(), "source");
+  require_field("encoding", info.name, "family", info.family != Family::unstated);
+  require_field("encoding", info.name, "equation", !info.equation.empty());
+  require_field("encoding", info.name, "source", !info.source.empty());
 }
 
 std::vector<std::string> EncodingRegistry::names() const {

@@ -73,19 +73,14 @@ std::string to_string(Learnability learnability) {
 }
 
 void check_info(const TaskInfo& info) {
-  const auto require = [&](bool is_given, const char* field) {
-    if (is_given) return;
-    throw std::logic_error(
-        fmt::format("the registration of task '{}' has no {}; add .{} to it", info.name, field, field));
-  };
   if (info.name.empty()) {
     throw std::logic_error(
         fmt::format("the registration of a task has no name; its definition is '{}'", info.definition));
   }
-  require(!info.family.empty(), "family");
-  require(!info.definition.empty(), "definition");
-  require(!info.source.empty(), "source");
-  require(!info.splits.empty(), "splits");
+  require_field("task", info.name, "family", !info.family.empty());
+  require_field("task", info.name, "definition", !info.definition.empty());
+  require_field("task", info.name, "source", !info.source.empty());
+  require_field("task", info.name, "splits", !info.splits.empty());
   const TaskInfo::Split& first = info.splits.front();
   if (first.name != "in_distribution" || !first.options.empty()) {
     throw std::logic_error(

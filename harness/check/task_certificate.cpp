@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "harness/check/oracles.h"
 #include "harness/check/sample_checks.h"
 #include "harness/check/shortcut_probe.h"
@@ -34,7 +35,7 @@ constexpr int kRepeatEvery = 10;  // one sample in this many is drawn a second t
 constexpr size_t kCoveredLengths = 500;  // up to this number of lengths, all are drawn in kSamples samples
 /// The tolerance of a measurement in standard errors. Chance exceeds it about once in 100 000 times.
 constexpr double kTolerance = 4.5;
-constexpr double kRounding = 1e-9;
+constexpr double kRounding = 1e-9;  // of fractions that are computed in two ways
 
 Tokens scored_targets(const Example& e) {
   Tokens answers;
@@ -42,27 +43,46 @@ Tokens scored_targets(const Example& e) {
   return answers;
 }
 
-/// Returns the first tokens as the task writes them: "3 1 4".
-std::string texts(const Task& task, const Tokens& tokens) {
-  constexpr size_t kShown = 8;
-  std::string text;
-  for (size_t n = 0; n < std::min(tokens.size(), kShown); ++n) {
-    const bool is_word = tokens[n] >= 0 && tokens[n] < task.vocabulary();
-    text += (n == 0 ? "" : " ") + (is_word ? task.token_text(tokens[n]) : fmt::format("[id {}]", tokens[n]));
-  }
-  if (tokens.empty()) return "nothing";
-  return tokens.size() > kShown ? text + " ..." : text;
+std::string word(const Task& task, int token) {
+  const bool is_word = token >= 0 && token < task.vocabulary();
+  return is_word ? fmt::format("'{}'", task.token_text(token)) : fmt::format("the id {}", token);
 }
+
+/// Returns the first difference between the answers of the oracle and of the generator, or "".
+std::string difference(const Task& task, const Tokens& of_oracle, const Tokens& of_generator) {
+  if (of_oracle.size() != of_generator.size())
+    return fmt::format("the oracle has {} answers and the generator {}", of_oracle.size(), of_generator.size());
+  const auto [oracle, generator] = std::ranges::mismatch(of_oracle, of_generator);
+  if (oracle == of_oracle.end()) return "";
+  return fmt::format("answer {} of {} is {} by the oracle and {} by the generator", oracle - of_oracle.begin() + 1,
+                     of_oracle.size(), word(task, *oracle), word(task, *generator));
+}
+
+/// An upper bound of an accuracy, as a registration declares it or by chance.
+struct Bound {
+  double value = 0;
+  bool is_declared = false;
+
+  std::string text() const { return fmt::format("{} {:.3f}", is_declared ? "the declared" : "chance,", value); }
+};
 
 /// Counts how often each answer occurs, with the standard error of the fraction of the most frequent one.
 class AnswerFractions {
  public:
   void add(const Tokens& answers) {
     for (const int answer : answers) ++counts_[answer];
+    if (by_index_.size() < answers.size()) by_index_.resize(answers.size());
+    for (size_t n = 0; n < answers.size(); ++n) by_index_[n].insert(answers[n]);
     samples_.push_back(answers);
   }
   double largest() const { return static_cast<double>(most_frequent().second) / answers(); }
-  size_t different() const { return counts_.size(); }
+  /// Returns the fraction that a uniform guess gets right among the answers that occur at each scored position.
+  double uniform_guess() const {
+    double right = 0;
+    for (const Tokens& sample : samples_)
+      for (size_t n = 0; n < sample.size(); ++n) right += 1.0 / static_cast<double>(by_index_[n].size());
+    return right / answers();
+  }
   /// The samples are clusters, since answers within a sample are dependent.
   double error() const {
     const auto [answer, count] = most_frequent();
@@ -86,6 +106,7 @@ class AnswerFractions {
   }
 
   std::map<int, int> counts_;
+  std::vector<std::set<int>> by_index_;  // the answers at the first scored position, at the second, ...
   std::vector<Tokens> samples_;
 };
 
@@ -162,9 +183,11 @@ class Certificate {
         return add_fault(split, "the same seed gives a different sample {}", n);
       const std::string wrong = check_sample(e, *task, n, other_answer);
       if (!wrong.empty()) {
-        return add_fault(
-            split, "{} (sample {}, length {}; 'posbench sample {} --split {}{} --first {} -n 1' shows it)", wrong,
-            n, length, spec_.text(), split.name, layout == Layout::slots ? " --layout slots" : "", n);
+        const bool can_be_shown = validate(e, setup_.model_config.vocabulary, task->answers()).empty();
+        const std::string command =
+            fmt::format("; 'posbench sample {} --split {}{} --first {} -n 1' shows it", spec_.text(), split.name,
+                        layout == Layout::slots ? " --layout slots" : "", n);
+        return add_fault(split, "{} (sample {}, length {}{})", wrong, n, length, can_be_shown ? command : "");
       }
       other_answer = e.targets[e.scored.front()];
       lengths.insert(length);
@@ -197,36 +220,36 @@ class Certificate {
       return fmt::format("the number of coordinates is {}, and {} in training", e.coordinates.size(),
                          setup_.model_config.coordinates);
     if (oracle_ != nullptr) {
-      const Tokens answers = (*oracle_)(e), targets = scored_targets(e);
-      if (answers != targets)
-        return fmt::format("the oracle answers {}, the generator {}", texts(task, answers), texts(task, targets));
+      if (std::string wrong = difference(task, (*oracle_)(e), scored_targets(e)); !wrong.empty()) return wrong;
     }
     const Oracle* asked = n % kRepeatEvery == 0 && other_answer != kIgnore ? oracle_ : nullptr;
     std::string wrong = check_evidence(e, other_answer, static_cast<size_t>(n / kRepeatEvery), asked);
     return wrong.empty() ? check_distances(e, *setup_.info, oracle_) : wrong;
   }
 
-  double largest_answer_fraction(const Task& task) const {
-    return setup_.info->largest_answer_fraction > 0 ? setup_.info->largest_answer_fraction : task.chance_level();
-  }
-
-  static std::string bound_text(double bound, const Task& task) {
-    return fmt::format("the {} {:.3f}", bound == task.chance_level() ? "chance level" : "declared", bound);
+  Bound largest_answer_fraction(const Task& task) const {
+    if (const double declared = setup_.info->largest_answer_fraction; declared > 0) return {declared, true};
+    return {task.chance_level(), false};
   }
 
   void check_fractions(const TaskInfo::Split& split, const Task& task, const std::vector<Example>& examples,
                        Json& json) {
     AnswerFractions fractions;
     for (const Example& e : examples) fractions.add(scored_targets(e));
-    const double declared = largest_answer_fraction(task), largest = fractions.largest();
-    json["largest_answer_fraction"] = {{"measured", largest}, {"declared", declared}};
-    const bool is_free = std::ranges::all_of(examples, [](const Example& e) { return e.candidates.empty(); });
-    if (const double uniform = 1.0 / static_cast<double>(fractions.different());
-        is_free && task.chance_level() > uniform + kRounding)
-      add_fault(split, "the chance level is {:.3f}, but a guess among the {} answers that occur gets {:.3f} right",
-                task.chance_level(), fractions.different(), uniform);
-    if (canonical_.options.empty() && largest > declared + kTolerance * fractions.error())
-      add_fault(split, "the fraction of one answer is {:.3f}, more than {}", largest, bound_text(declared, task));
+    const double largest = fractions.largest();
+    const Bound bound = largest_answer_fraction(task);
+    json["largest_answer_fraction"] = {{"measured", largest}, {"declared", bound.value}};
+    if (canonical_.options.empty() && largest > bound.value + kTolerance * fractions.error())
+      add_fault(split, "the fraction of one answer is {:.3f}, more than {}", largest, bound.text());
+    const bool has_candidates =
+        std::ranges::any_of(examples, [](const Example& e) { return !e.candidates.empty(); });
+    if (const double uniform = fractions.uniform_guess();
+        !has_candidates && task.chance_level() > uniform + kRounding)
+      add_fault(
+          split,
+          "chance_level() is {:.3f}, but a uniform guess among the answers that occur gets {:.3f}; lower it, or "
+          "state Example::candidates",
+          task.chance_level(), uniform);
   }
 
   /// Checks that all lengths were drawn and that each makes a difference. With other options than the defaults, a
@@ -252,18 +275,20 @@ class Certificate {
                                                {"count", declared.count},
                                                {"position", declared.position}};
     for (const auto& [kind, measured] : measure_shortcuts(examples, task, layout)) {
-      const double bound =
-          bounds.at(kind) > 0 ? bounds.at(kind) : std::max(task.chance_level(), largest_answer_fraction(task));
+      const Bound other = largest_answer_fraction(task);
+      const Bound bound = bounds.at(kind) > 0                 ? Bound{bounds.at(kind), true}
+                          : other.value < task.chance_level() ? Bound{task.chance_level(), false}
+                                                              : other;
       if (json != nullptr)
         (*json)["shortcuts"][kind] = {
-            {"feature", measured.feature}, {"accuracy", measured.accuracy()}, {"declared", bound}};
-      if (!canonical_.options.empty() || measured.at_least <= bound) continue;
+            {"feature", measured.feature}, {"accuracy", measured.accuracy()}, {"declared", bound.value}};
+      if (!canonical_.options.empty() || measured.at_least <= bound.value) continue;
       add_fault(
           split,
           "{} predicts {:.3f} of {} answers{}, more than {}; remove what it tells, or state Example::evidence or "
           "TaskInfo::shortcuts.{}",
           measured.feature, measured.accuracy(), measured.total, layout == Layout::slots ? " in slots" : "",
-          bound_text(bound, task), kind);
+          bound.text(), kind);
     }
   }
 
@@ -311,6 +336,19 @@ std::string check_learnability(const TaskInfo& info) {
                      to_string(info.learnability));
 }
 
-Json certify_task(const std::string& spec) { return Certificate(spec).measure(); }
+Json certify_task(const std::string& spec) {
+  try {
+    return Certificate(spec).measure();
+  } catch (const InputError& error) {
+    if (!Spec::parse(spec).options.empty()) throw;  // the options of the user
+    return {{"task", spec},
+            {"samples", 0},
+            {"oracle", false},
+            {"layouts", Json::array()},
+            {"splits", Json::object()},
+            {"faults", {error.what()}},
+            {"passed", false}};
+  }
+}
 
 }  // namespace posbench

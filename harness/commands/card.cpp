@@ -79,7 +79,8 @@ EncodingDescription describe(const std::string& given, const BoardReport& board)
   if (is_users && !encodings().contains(base)) return {.name = name, .family = "of your report"};
   if (is_recurrent_block(given)) {
     throw InputError(fmt::format(
-        "'{0}' is a layer in place of attention, not an encoding; 'posbench board -e {0}' shows its results", given));
+        "'{0}' is a layer in place of attention, not an encoding; 'posbench board -e {0}' shows its results",
+        given));
   }
   const EncodingInfo& info = encodings().find(base).info;
   if (!is_users && base != name) {

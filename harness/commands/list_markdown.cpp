@@ -143,8 +143,9 @@ std::string encodings_page() {
   std::string text =
       "# Encodings\n\n"
       "<!-- Written by `posbench list encodings --markdown > docs/encodings.md`; a test compares. -->\n\n"
-      "This page defines every encoding, for readers who choose one. `posbench check NAME` measures four of these columns\n"
+      "This page defines every encoding, for readers who choose one. `posbench check NAME` measures five of these columns\n"
       "and fails if they differ from this table:\n\n"
+      "* learned: the encoding has parameters besides those of the encodings that it wraps;\n"
       "* distinct: in a sequence of equal tokens, the last query has a different score for each position;\n"
       "* extrapolates: beyond the trained length all parameters are trained and no score exceeds the trained range (yes);\n"
       "  all are trained but scores exceed it (defined); some are untrained (no);\n"

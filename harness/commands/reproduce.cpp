@@ -181,7 +181,8 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs
   status.clear();
   print_table(table, request);
   if (request.format == Format::csv || request.format == Format::json) return;
-  if (seconds_of_runs.size() == plan.runs.size()) print_times(plan.claims, seconds_of_runs, request);  // all shards
+  if (seconds_of_runs.size() == plan.runs.size())
+    print_times(plan.claims, seconds_of_runs, request);  // all shards
   fmt::print("\n{}, {}; about {} of core time, {} with {}\n", counted(plan.claims.size(), "claim"),
              counted(table.rows.size(), "run"), format_duration(seconds), format_duration(wall_seconds),
              counted(static_cast<size_t>(jobs), "job"));

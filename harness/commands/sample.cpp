@@ -60,7 +60,7 @@ std::string use_of(const StreamId& id) {
   return fmt::format("the samples that a run tests on, split {}", id.split);
 }
 
-std::string sample_text(const Task& task, const SampleStream::Sample& sample) {
+std::string sample_text(const Task& task, std::uint64_t number, const SampleStream::Sample& sample) {
   const auto& [example, length] = sample;
   const auto is_scored = [&scored = example.scored](size_t t) {
     return std::find(scored.begin(), scored.end(), static_cast<int>(t)) != scored.end();
@@ -75,7 +75,8 @@ std::string sample_text(const Task& task, const SampleStream::Sample& sample) {
     answers.push_back(task.token_text(example.targets[t]));
     answer_ids.push_back(example.targets[t]);
   }
-  std::string text = fmt::format("length {}, {} tokens; * marks scored tokens\n", length, example.tokens.size());
+  std::string text = fmt::format("sample {}, length {}, {} tokens; * marks scored tokens\n", number, length,
+                                 example.tokens.size());
   const auto add = [&](const char* name, const std::string& value) {
     constexpr size_t kColumn = 11;
     text += fmt::format("  {:<9}{}\n", name, wrapped_lines(value, kColumn, list_width()));
@@ -107,20 +108,22 @@ void write_samples(const SampleRequest& request) {
   SampleStream stream(*task, id);
   stream.length = request.length;
   if (request.json) {
-    write(fmt::format("{{\n\"task\": {},\n\"stream\": {},\n\"split\": {},\n\"seed\": {},\n\"samples\": [\n",
-                      to_compact_json(request.task), to_compact_json(id.text()), to_compact_json(id.split),
-                      request.seed));
+    write(fmt::format(
+        "{{\n\"task\": {},\n\"stream\": {},\n\"split\": {},\n\"seed\": {},\n\"first\": {},\n\"samples\": [\n",
+        to_compact_json(request.task), to_compact_json(id.text()), to_compact_json(id.split), request.seed,
+        request.first));
   } else {
     const std::string title =
         fmt::format("stream {} of {}, seed {}: {}", id.text(), request.task, request.seed, use_of(id));
     write(wrapped_lines(title, 0, list_width()) + "\n");
   }
   for (int n = 0; n < request.count; ++n) {
-    const SampleStream::Sample sample = stream(static_cast<std::uint64_t>(request.first) + n);
+    const std::uint64_t number = static_cast<std::uint64_t>(request.first) + n;
+    const SampleStream::Sample sample = stream(number);
     if (request.json) {
       write(to_compact_json(sample_json(*task, sample)) + (n + 1 < request.count ? ",\n" : "\n]\n}\n"));
     } else {
-      write(sample_text(*task, sample));
+      write(sample_text(*task, number, sample));
     }
   }
 }

@@ -16,9 +16,12 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/printable.h"
+#include "base/registry.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "encodings/aliases.h"
 #include "encodings/registry.h"
+#include "harness/config/names.h"
 #include "harness/config/user_files.h"
 #include "harness/exchange/plugin_abi.h"
 #include "tasks/registry.h"
@@ -84,19 +87,43 @@ std::vector<std::string> added(const std::vector<std::string>& before, const std
   return added;
 }
 
-/// Refuses names that mean something else already.
+/// Returns the name in a registry that is the same but for case, or "". `name` itself does not count.
+template <class Entry>
+std::string same_name(const Registry<Entry>& registry, const std::string& name) {
+  for (const std::string& other : registry.names()) {
+    if (other != name && lower_case(other) == lower_case(name)) return other;
+  }
+  return "";
+}
+
+/// Refuses names and aliases that would mean two things. Names are the same if they differ only by case.
 void check_names(const Plugin& plugin, const std::string& path) {
-  const auto refuse = [&](const char* kind, const std::string& name, const std::string& meaning) {
-    throw InputError(
-        fmt::format("plug-in '{}': {} '{}' has the name of {}; rename it", path, kind, name, meaning));
+  const auto refuse = [&](const std::string& what, const std::string& meaning) {
+    throw InputError(fmt::format("plug-in {}: {} has the name of {}; rename it", path, what, meaning));
+  };
+  const auto refuse_task = [&](const std::string& what, const std::string& name) {
+    const std::string task = task_name(name);
+    if (tasks().contains(task)) refuse(what, "task '" + task + "'");
   };
   for (const std::string& name : plugin.encodings) {
-    if (tasks().contains(name)) refuse("encoding", name, "a task");
-    for (const std::string& other : encodings_called(name))
-      if (other != name) refuse("encoding", name, fmt::format("an alias of '{}'", other));
+    const std::string what = "encoding '" + name + "'";
+    refuse_task(what, name);
+    if (const std::string other = same_name(encodings(), name); !other.empty())
+      refuse(what, "encoding '" + other + "'");
+    for (const std::string& other : encodings_called(name)) {
+      if (other != name) refuse(what, "an alias of '" + other + "'");
+    }
+    for (const std::string& alias : aliases_of(name)) {
+      refuse_task("alias '" + alias + "'", alias);
+      if (encodings().contains(alias) && alias != name)
+        refuse("alias '" + alias + "'", "encoding '" + alias + "'");
+    }
   }
-  for (const std::string& name : plugin.tasks)
-    if (encodings().contains(name)) refuse("task", name, "an encoding");
+  for (const std::string& name : plugin.tasks) {
+    const std::string what = "task '" + name + "'", encoding = encoding_name(name);
+    if (encodings().contains(encoding)) refuse(what, "encoding '" + encoding + "'");
+    if (const std::string other = same_name(tasks(), name); !other.empty()) refuse(what, "task '" + other + "'");
+  }
 }
 
 }  // namespace

@@ -108,14 +108,12 @@ done
 refused 2 "unknown encoding 'mine'" "$posbench" run -e mine -o three
 refused 2 "one was trained with the plug-in libmine.so; load the same file with --plugin PATH" "$posbench" run --resume -o one
 sed -i 's/double start = -1/double start = -2/; s/d\[weight_\](0, h) += d_values/d[weight_](0, h) -= d_values/' plugin/mine.cpp
-sed -i 's/\.learned = true/.learned = false/' plugin/mine.cpp
 cp $mine libmine.so
 build plugin
 refused 2 "made by another posbench: plugins.libmine.so.sha256 was \"$hash\" and is now \"$(sha256sum $mine | cut -d' ' -f1)\"" \
   "${run[@]}" -o one --resume
 refused 1 "1 of 2 were not checked (--fail-fast)" "$posbench" --plugin $mine check mine none --fail-fast -q  # a wrong gradient
 grep -q '^FAIL mine' out || fail "a wrong gradient passes: $(cat out)"
-grep -q 'learned: stated false, but the encoding has parameters' out || fail "wrong info passes: $(cat out)"
 refused 2 "there is no such file" "$posbench" --plugin missing.so list tasks
 refused 2 "expected a shared library, not a folder" "$posbench" --plugin . list tasks
 refused 2 "not a plug-in of posbench" "$posbench" --plugin "$posbench" list tasks
@@ -123,14 +121,23 @@ refused 2 "not a plug-in of posbench" "$posbench" --plugin "$(ldd "$posbench" | 
 sed 's/posbench-plugin-abi{posbench/posbench-plugin-abi{posbenxx/' libmine.so >other.so
 refused 2 "build it again" "$posbench" --plugin other.so list tasks
 mkdir taken
-sed 's/\.name = "mine"/.name = "rope"/' plugin/mine.cpp >taken/mine.cpp
 sed 's/ first_token.cpp//' plugin/CMakeLists.txt >taken/CMakeLists.txt
-build taken
+# Builds the plug-in `taken` from the template of an encoding, changed by an expression of sed.
+build_taken() {
+  sed "$1" prefix/share/posbench/templates/plugin/mine.cpp >taken/mine.cpp
+  build taken
+}
+build_taken 's/\.learned = true/.learned = false/'
+! "$posbench" --plugin taken/build/libmine.so check mine >out || fail "wrong info passes"
+grep -q 'learned: stated false, but the encoding has parameters' out || fail "wrong info is not named: $(cat out)"
+build_taken 's/\.name = "mine"/.name = "rope"/'
 refused 2 "encoding 'rope' is registered twice" "$posbench" --plugin taken/build/libmine.so list tasks
-sed -i 's/\.name = "rope"/.name = "flip_flop"/' taken/mine.cpp
-build taken
-refused 2 "encoding 'flip_flop' has the name of a task; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
-sed -i 's/\.name = "flip_flop"/.name = "roformer"/' taken/mine.cpp
-build taken
+build_taken 's/\.name = "mine"/.name = "Flip_Flop"/'
+refused 2 "encoding 'Flip_Flop' has the name of task 'flip_flop'; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
+build_taken 's/\.name = "mine"/.name = "roformer"/'
 refused 2 "encoding 'roformer' has the name of an alias of 'rope'; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
+sed 's/"first_token"/"rotary"/' prefix/share/posbench/templates/plugin/first_token.cpp >taken/first_token.cpp
+sed -i 's/ mine.cpp/ first_token.cpp/' taken/CMakeLists.txt
+build taken
+refused 2 "task 'rotary' has the name of encoding 'rope'; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
 echo "installed, library and plug-in built against it, certified and run"

@@ -29,6 +29,7 @@ sys.path.insert(0, str(ROOT / "python"))
 
 import posbench  # noqa: E402
 import posbench.torch as pt  # noqa: E402
+from posbench.torch.modules import check_module  # noqa: E402
 from posbench.torch.training import any_model, make_optimizer, scored_logits  # noqa: E402
 
 torch.set_num_threads(1)
@@ -247,11 +248,41 @@ def test_torch_encodings_that_read_later_tokens_are_refused():
     assert "the logits of the encoding 'leak' depend on later tokens" in refused(encoding=Leak)
 
 
+def test_torch_encodings_that_read_segments_digits_or_draw_positions_are_trained():
+    class Segmented(pt.Encoding):
+        def score(self, a):
+            same = a.segments[:, None, :, None] == a.segments[:, None, None, :]
+            return super().score(a) + same + (a.digit_positions[:, None, None, :] > 1)
+
+    class Shuffled(pt.Encoding):
+        def positions(self, tokens, segments):
+            return torch.rand(tokens.shape).cumsum(1)
+
+        def embed(self, x, positions):
+            return x + positions[..., None]
+
+    class Columns(pt.Encoding):
+        def score(self, a):
+            return super().score(a) + a.coordinates[:, :1, None, :]
+
+    for encoding, task in ((Segmented, "addition"), (Shuffled, "flip_flop:length=16"), (Columns, "minesweeper")):
+        assert run(encoding=encoding, tasks=task).experiments[0]["status"] == "ok"
+
+
+def test_torch_a_check_of_modules_leaves_the_random_state():
+    task = posbench.task("flip_flop:length=16", profile="smoke", settings=SETTINGS)
+    model = pt.initial_model(task, pt.Encoding)
+    before = torch.get_rng_state()
+    check_module(model, "a model")
+    assert torch.equal(torch.get_rng_state(), before) and model.training
+
+
 def test_torch_twin_needs_the_name_of_a_port():
     class Mine(pt.Encoding):
         pass
 
     assert "the encoding 'mine' names no encoding of the program" in raised(posbench.InputError, pt.twin, Mine)
+    assert pt.twin(pt.encodings.ALL["none"], "flip_flop:length=16", steps=2, settings=SETTINGS).same
 
 
 def test_x_transformers_attention_is_a_mixer():

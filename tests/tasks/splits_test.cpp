@@ -54,7 +54,7 @@ TEST_CASE("no split of a task has an absolute length") {
   for (const std::string& name : tasks().names()) {
     for (const TaskInfo::Split& split : tasks().find(name).info.splits) {
       for (const auto& [option, value] : split.options) {
-        INFO(name << ", " << split.name << ", length " << value << "; expected factors of the trained length: 2x");
+        INFO(name << ", " << split.name << ", " << option << "=" << value << "; expected factors, as length=2x");
         CHECK((option != "length" || is_relative(split)));
       }
     }

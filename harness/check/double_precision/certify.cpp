@@ -168,15 +168,14 @@ nlohmann::ordered_json certify(const std::string& text) {
         "permutation_invariant: stated {}, but the order of tokens moves the output by {:.1e}; write {}",
         info.permutation_invariant, moved, !info.permutation_invariant));
   }
-  const bool learned = has_own_parameters(spec);
-  if (is_default && learned != info.learned) {
+  if (is_default && has_own_parameters(spec) != info.learned) {
     json["properties"]["corrections"].push_back(
         fmt::format("learned: stated {}, but the encoding has {} of its own; write {}", info.learned,
-                    learned ? "parameters" : "no parameters", learned));
+                    info.learned ? "no parameters" : "parameters", !info.learned));
   }
+  if (is_default) json["properties"]["agree"] = !json["properties"].contains("corrections");
   if (is_preset) json["properties"].erase("corrections");
-  json["passed"] = worst.error <= 1e-6 && json["causal"] && finite &&
-                   (!is_default || !json["properties"].contains("corrections"));
+  json["passed"] = worst.error <= 1e-6 && json["causal"] && finite && (!is_default || json["properties"]["agree"]);
   return json;
 }
 

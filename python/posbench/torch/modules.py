@@ -121,26 +121,35 @@ def check_module(model: Model, about: str) -> None:
     config, device = model.config, model.device
     length = max(4, config.longest_length)
     half = length // 2
+    generator = torch.Generator().manual_seed(0)
+    first = torch.randint(config.vocabulary, (2, half), generator=generator)
+    at = torch.arange(length)
+    given = {
+        "mask": (at < half) | config.causal,
+        "segments": at // 4,
+        "digit_positions": at % 4,
+        **({"coordinates": (at % 4 + 1).expand(config.coordinates, length)} if config.coordinates else {}),
+    }
+    arguments = {name: values.expand(2, *values.shape).to(device) for name, values in given.items()}
     was_training = model.training
-    with torch.no_grad(), torch.random.fork_rng(devices=[]):  # training draws the same numbers with or without this
-        tokens = torch.randint(config.vocabulary, (2, length), generator=torch.Generator().manual_seed(0))
-        tokens[1, :half] = tokens[0, :half]
-        mask = torch.ones_like(tokens, dtype=torch.bool)
-        mask[:, half:] = config.causal
-        try:
-            logits = model.eval()(tokens.to(device), mask=mask.to(device))[:, :half].float()
-        except InputError:
-            raise
-        except Exception as error:
-            message = (str(error) or type(error).__name__).strip().splitlines()[0]
-            raise InputError(
-                f"{about} fails on sequences of {length} tokens, the longest of the task: {message}"
-            ) from error
+    logits = []
+    with torch.no_grad(), torch.random.fork_rng([device] if device.type == "cuda" else []):
+        for _ in range(2):
+            later = torch.randint(config.vocabulary, (2, length - half), generator=generator)
+            tokens = torch.cat([first, later], 1).to(device)
+            torch.manual_seed(0)  # an encoding may draw positions
+            try:
+                logits.append(model.eval()(tokens, **arguments)[:, :half].float())
+            except InputError:
+                raise
+            except Exception as error:
+                message = (str(error) or type(error).__name__).strip().splitlines()[0]
+                raise InputError(f"{about} fails on sequences of {length} tokens: {message}") from error
     model.train(was_training)
-    if not logits.isfinite().all():
+    if not all(values.isfinite().all() for values in logits):
         raise InputError(f"the logits of {about} are not finite before training")
     difference = (logits[0] - logits[1]).abs().max().item()
-    if not difference <= _CAUSAL_TOLERANCE * (1 + logits.abs().max().item()):
+    if not difference <= _CAUSAL_TOLERANCE * (1 + logits[0].abs().max().item()):
         raise InputError(
             f"the logits of {about} depend on later tokens; make it causal, or set model.attention=bidirectional"
             if config.causal

@@ -309,7 +309,8 @@ def run(
 ) -> Report:
     """Trains a model with this encoding (a class, or a function of ModelConfig) on each task and seed, tests it on every
     split, and has the program write the report: that of `posbench run` with the same profile and settings, so that
-    the two may be compared. `seeds` is their number, or a list of them. It runs on a GPU if there is one.
+    the two may be compared. It refuses modules whose logits depend on later tokens, or in bidirectional models on
+    padding. `seeds` is their number, or a list of them. It runs on a GPU if there is one.
 
     Instead of an encoding: `mixer` makes a module from (batch, tokens, channels) to the same shape, which replaces
     attention in every layer; `model` makes a whole model, from tokens to logits (batch, tokens, vocabulary). Both are

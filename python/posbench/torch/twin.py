@@ -44,7 +44,7 @@ def twin(
     made = Task(task, tuple(flags))
     model = initial_model(made, encoding, seed)
     spec = model.encoding.spec
-    if spec == "none" and type(model.encoding) is not Encoding:
+    if not _states_spec(model.encoding):
         raise InputError(
             f"the encoding '{model.encoding.report_name()}' names no encoding of the program to compare with; set its "
             "attribute spec to the name of its port"
@@ -59,6 +59,13 @@ def twin(
     if len(ours) != len(theirs):
         return Differences(spec, logits, float("inf"))
     return Differences(spec, logits, float(np.abs(ours - theirs).max(initial=0)))
+
+
+def _states_spec(encoding: Encoding) -> bool:
+    """Returns true for plain attention, and if the encoding or a class of it below Encoding has the attribute `spec`."""
+    classes = type(encoding).__mro__
+    below = classes[: classes.index(Encoding)]
+    return not below or "spec" in vars(encoding) or any("spec" in vars(c) for c in below)
 
 
 def logits_difference(task: Task, model: torch.nn.Module, seed: int, folder: Path, count: int = 32) -> float:

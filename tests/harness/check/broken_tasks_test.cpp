@@ -33,7 +33,9 @@ enum class Flaw {
   length_not_declared,
   split_without_effect,
   split_misspelt,
+  relative_split_misspelt,
   chance_too_high,
+  chance_of_candidates,
   oracle_of_another_task,
 };
 
@@ -51,12 +53,14 @@ struct PlantedOptions {
 /// Answers the item after the marker: the items 3 ! 5 2 and the noise n1 n7 have the answer 5.
 template <Flaw flaw>
 class Planted final : public Task {
+  static constexpr bool has_high_chance = flaw == Flaw::chance_too_high || flaw == Flaw::chance_of_candidates;
+
  public:
   using Options = PlantedOptions;
   Planted(const Options& options, Layout layout) : options_(options), layout_(layout) {}
   int vocabulary() const override { return kShown + kItems; }
   int answers() const override { return kItems; }
-  double chance_level() const override { return (flaw == Flaw::chance_too_high ? 1.1 : 1.0) / kItems; }
+  double chance_level() const override { return (has_high_chance ? 1.1 : 1.0) / kItems; }
   const Integers& lengths() const override { return options_.length; }
   std::string token_text(int token) const override { return std::to_string(token); }
 
@@ -102,6 +106,7 @@ class Planted final : public Task {
     if (flaw == Flaw::answer_at_scored_position) e.tokens[scored] = kShown + answer;
     if (flaw == Flaw::answer_shown_in_a_quarter && bernoulli(rng, 0.25)) e.tokens[scored - 1] = kShown + answer;
     if (flaw == Flaw::distance_too_large) ++e.distances.front();
+    if (flaw == Flaw::chance_of_candidates) e.candidates = {0, 1, 2, 3, 4, 5, 6, 7};
     if (flaw == Flaw::distance_missing) e.distances.clear();
     if (flaw == Flaw::evidence_not_the_answer) e.evidence.front() -= 1;
   }
@@ -114,18 +119,21 @@ class Planted final : public Task {
 template <Flaw flaw>
 Json certify_planted() {
   const std::string name = "planted_" + std::to_string(static_cast<int>(flaw));
-  tasks().add(
-      name, {TaskInfo{.name = name,
-                      .distance_unit = "tokens",
-                      .splits = {{"in_distribution", {}, ""},
-                                 {"ood_length", {{"length", "9..12"}}, ""},
-                                 {"ood_noise", {{flaw == Flaw::split_misspelt ? "noize" : "noise", "1.5x"}}, ""}},
-                      .largest_answer_fraction = 0.13},
-             list_options<PlantedOptions>(),
-             [](const Spec& spec) { return make_canonical<PlantedOptions>(spec, "task"); },
-             [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
-               return std::make_unique<Planted<flaw>>(read_options<PlantedOptions>(spec, "task"), layout);
-             }});
+  const bool is_misspelt = flaw == Flaw::split_misspelt || flaw == Flaw::relative_split_misspelt;
+  tasks().add(name, {TaskInfo{.name = name,
+                              .distance_unit = "tokens",
+                              .splits = {{"in_distribution", {}, ""},
+                                         {"ood_length", {{"length", "9..12"}}, ""},
+                                         {"ood_noise",
+                                          {{is_misspelt ? "noize" : "noise",
+                                            flaw == Flaw::relative_split_misspelt ? "1.5x" : "6"}},
+                                          ""}},
+                              .largest_answer_fraction = 0.13},
+                     list_options<PlantedOptions>(),
+                     [](const Spec& spec) { return make_canonical<PlantedOptions>(spec, "task"); },
+                     [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
+                       return std::make_unique<Planted<flaw>>(read_options<PlantedOptions>(spec, "task"), layout);
+                     }});
   const RegisterOracle oracle(name, [](const Example& e) {
     return Tokens{*(std::ranges::find(e.tokens, kMarker) + (flaw == Flaw::oracle_of_another_task ? 0 : 1))};
   });
@@ -186,18 +194,21 @@ TEST_CASE("a task with a split that changes nothing fails its certificate") {
 }
 
 TEST_CASE("a task with a split that changes an unknown option fails its certificate") {
-  CHECK(fails_with(certify_planted<Flaw::split_misspelt>(), "split 'ood_noise': task 'planted_"));
+  CHECK(fails_with(certify_planted<Flaw::split_misspelt>(), "split 'ood_noise': unknown option 'noize'"));
+  CHECK(fails_with(certify_planted<Flaw::relative_split_misspelt>(), "has no option 'noize'"));
 }
 
-TEST_CASE("a task whose chance level is too high fails its certificate") {
-  CHECK(fails_with(certify_planted<Flaw::chance_too_high>(),
-                   "the chance level is 0.138, but a guess among the 8 answers that occur gets 0.125 right"));
+TEST_CASE("a task whose chance level is too high fails its certificate, unless its samples state candidates") {
+  CHECK(fails_with(
+      certify_planted<Flaw::chance_too_high>(),
+      "chance_level() is 0.138, but a uniform guess among the answers that occur gets 0.125; lower it"));
+  CHECK(certify_planted<Flaw::chance_of_candidates>()["passed"].get<bool>());
 }
 
 TEST_CASE("a task that disagrees with its oracle shows both answers and the command that shows the sample") {
   const Json certificate = certify_planted<Flaw::oracle_of_another_task>();
   const std::string name = certificate["task"].get<std::string>();
-  CHECK(fails_with(certificate, "split in_distribution: the oracle answers 16, the generator "));
-  CHECK(fails_with(certificate,
-                   "'posbench sample " + name + " --split ood_length --layout slots --first 0 -n 1' shows it"));
+  CHECK(fails_with(certificate, "split in_distribution: answer 1 of 1 is '16' by the oracle and '"));
+  CHECK(
+      fails_with(certificate, "'posbench sample " + name + " --split ood_length --layout slots --first 0 -n 1'"));
 }

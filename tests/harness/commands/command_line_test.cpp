@@ -228,6 +228,7 @@ TEST_CASE("list, sample and show are complete, and print JSON on request") {
   const Json last =
       Json::parse(posbench_command(directory, "sample flip_flop -n 1 --first 3 --split ood_sparse --json").out);
   CHECK(last["samples"][0] == samples["samples"][3]);
+  CHECK(last["first"] == 3);
   CHECK(posbench_command(directory, "sample parity_check -n 2").out.find("answer") != std::string::npos);
   CHECK(posbench_command(directory, "show cope").out.find("positions") != std::string::npos);
   CHECK(Json::parse(posbench_command(directory, "show che").out)["model"]["attention"] == "bidirectional");
