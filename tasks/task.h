@@ -92,6 +92,7 @@ enum class Learnability {
 std::string to_string(Learnability);
 
 /// The description of a task. `posbench show` prints it, and training reads it before it builds the task.
+/// check_info refuses missing fields.
 struct TaskInfo {
   std::string name;                  // the name of the file
   std::string family;                // the folder of the file in tasks/, or a part of it such as "chomsky/regular"

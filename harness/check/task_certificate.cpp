@@ -71,18 +71,9 @@ class AnswerFractions {
  public:
   void add(const Tokens& answers) {
     for (const int answer : answers) ++counts_[answer];
-    if (by_index_.size() < answers.size()) by_index_.resize(answers.size());
-    for (size_t n = 0; n < answers.size(); ++n) by_index_[n].insert(answers[n]);
     samples_.push_back(answers);
   }
   double largest() const { return static_cast<double>(most_frequent().second) / answers(); }
-  /// Returns the fraction that a uniform guess gets right among the answers that occur at each scored position.
-  double uniform_guess() const {
-    double right = 0;
-    for (const Tokens& sample : samples_)
-      for (size_t n = 0; n < sample.size(); ++n) right += 1.0 / static_cast<double>(by_index_[n].size());
-    return right / answers();
-  }
   /// The samples are clusters, since answers within a sample are dependent.
   double error() const {
     const auto [answer, count] = most_frequent();
@@ -106,7 +97,6 @@ class AnswerFractions {
   }
 
   std::map<int, int> counts_;
-  std::vector<std::set<int>> by_index_;  // the answers at the first scored position, at the second, ...
   std::vector<Tokens> samples_;
 };
 
@@ -114,6 +104,29 @@ int recurrences(const std::unordered_set<std::uint64_t>& trained, const SampleSt
   int seen = 0;
   for (int n = 0; n < kSamples; ++n) seen += trained.contains(fingerprint(samples(n).example));
   return seen;
+}
+
+/// Returns the accuracy of a uniform guess among the candidates of each sample, or else among the answers that
+/// occur at the same place in samples with as many tokens; and its standard error.
+std::pair<double, double> uniform_guess(const std::vector<Example>& examples) {
+  std::map<std::pair<size_t, size_t>, std::set<int>> answers;  // by the number of tokens and the place
+  for (const Example& e : examples)
+    for (size_t n = 0; n < e.scored.size(); ++n) answers[{e.tokens.size(), n}].insert(e.targets[e.scored[n]]);
+  std::vector<std::pair<double, double>> samples;  // the expected number of right guesses, of all guesses
+  double right = 0, all = 0;
+  for (const Example& e : examples) {
+    double expected = 0;
+    for (size_t n = 0; n < e.scored.size(); ++n) {
+      const size_t choices = e.candidates.empty() ? answers[{e.tokens.size(), n}].size() : e.candidates.size();
+      expected += 1.0 / static_cast<double>(choices);
+    }
+    samples.emplace_back(expected, static_cast<double>(e.scored.size()));
+    right += samples.back().first;
+    all += samples.back().second;
+  }
+  double squares = 0;
+  for (const auto& [expected, guesses] : samples) squares += std::pow(expected - right / all * guesses, 2);
+  return {right / all, std::sqrt(squares) / all};
 }
 
 class Certificate {
@@ -241,10 +254,8 @@ class Certificate {
     json["largest_answer_fraction"] = {{"measured", largest}, {"declared", bound.value}};
     if (canonical_.options.empty() && largest > bound.value + kTolerance * fractions.error())
       add_fault(split, "the fraction of one answer is {:.3f}, more than {}", largest, bound.text());
-    const bool has_candidates =
-        std::ranges::any_of(examples, [](const Example& e) { return !e.candidates.empty(); });
-    if (const double uniform = fractions.uniform_guess();
-        !has_candidates && task.chance_level() > uniform + kRounding)
+    if (const auto [uniform, error] = uniform_guess(examples);
+        task.chance_level() > uniform + kTolerance * error + kRounding)
       add_fault(
           split,
           "chance_level() is {:.3f}, but a uniform guess among the answers that occur gets {:.3f}; lower it, or "
@@ -276,9 +287,9 @@ class Certificate {
                                                {"position", declared.position}};
     for (const auto& [kind, measured] : measure_shortcuts(examples, task, layout)) {
       const Bound other = largest_answer_fraction(task);
-      const Bound bound = bounds.at(kind) > 0                 ? Bound{bounds.at(kind), true}
-                          : other.value < task.chance_level() ? Bound{task.chance_level(), false}
-                                                              : other;
+      const Bound bound = bounds.at(kind) > 0
+                              ? Bound{bounds.at(kind), true}
+                              : std::ranges::max(other, Bound{task.chance_level(), false}, {}, &Bound::value);
       if (json != nullptr)
         (*json)["shortcuts"][kind] = {
             {"feature", measured.feature}, {"accuracy", measured.accuracy()}, {"declared", bound.value}};

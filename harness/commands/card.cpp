@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/config/embedded_data.h"
@@ -77,10 +78,11 @@ EncodingDescription describe(const std::string& given, const BoardReport& board)
   const std::string name = is_users ? given : encoding_name(given);
   const std::string base = spec_name(name);
   if (is_users && !encodings().contains(base)) return {.name = name, .family = "of your report"};
-  if (is_recurrent_block(given)) {
-    throw InputError(fmt::format(
-        "'{0}' is a layer in place of attention, not an encoding; 'posbench board -e {0}' shows its results",
-        given));
+  if (const std::string block = lower_case(given); !encodings().contains(base) && is_recurrent_block(block)) {
+    throw InputError(
+        fmt::format("'{0}' is a layer in place of attention, not an encoding; 'posbench board -e {0}' shows its "
+                    "results",
+                    block));
   }
   const EncodingInfo& info = encodings().find(base).info;
   if (!is_users && base != name) {

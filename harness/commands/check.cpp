@@ -137,6 +137,7 @@ void print_task(const Json& c) {
       c["oracle"].get<bool>()
           ? fmt::format("compared with the oracle on {} samples of each split, {}", c["samples"].get<int>(),
                         fmt::join(c["layouts"].get<std::vector<std::string>>(), " and "))
+      : c["samples"] == 0 ? "not tested"
       : Spec::parse(c["task"].get<std::string>()).options.empty()
           ? "not compared with an oracle"
           : "not compared with an oracle, which knows the task without these options"));

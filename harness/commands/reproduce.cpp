@@ -130,15 +130,17 @@ void note_useless(const ClaimPlan& plan, const std::vector<fs::path>& directorie
 }
 
 /// Prints the estimated time of each claim, the shortest first. `seconds` has the core time of each run. A run
-/// counts in every claim that needs it.
+/// counts in each claim that needs it.
 void print_times(const std::vector<Claim>& claims, const std::map<std::string, double>& seconds,
                  const ReproduceRequest& request) {
   std::vector<std::pair<double, const Claim*>> times;
   for (const Claim& claim : claims) {
+    if (!claim.comparable) continue;
     double time = 0;
     for (const std::string& run : needed_runs(claim)) time += seconds.at(run);
-    if (claim.comparable) times.emplace_back(time, &claim);
+    times.emplace_back(time, &claim);
   }
+  if (times.empty()) return;
   std::ranges::stable_sort(times, {}, &std::pair<double, const Claim*>::first);
   Table table{{{"claim"}, {"runs", Align::right}, {"core hours", Align::right}}, {}};
   for (const auto& [time, claim] : times)
@@ -146,6 +148,7 @@ void print_times(const std::vector<Claim>& claims, const std::map<std::string, d
         {claim->name, fmt::format("{}", needed_runs(*claim).size()), fmt::format("{:.1f}", time / 3600)});
   fmt::print("\n");
   print_table(table, request);
+  if (times.size() > 1) fmt::print("a run counts in each claim that needs it\n");
 }
 
 /// Prints the estimated time of each run on one core, without the experiments that are reused, and that of each

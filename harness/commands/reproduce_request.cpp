@@ -56,8 +56,9 @@ void add_options(CLI::App& command, const std::shared_ptr<ReproduceRequest>& req
       ->default_str("any");
   CLI::Option* dry_run =
       command
-          .add_flag("--dry-run", request->dry_run,
-                    "print the runs, and the estimated core time of each run and claim, and run nothing")
+          .add_flag(
+              "--dry-run", request->dry_run,
+              "print the runs and their estimated core time, on a console also that of each claim, and run nothing")
           ->excludes(list);
   command.add_flag_callback(
       "--full", [request] { request->size = ClaimSize::full; },

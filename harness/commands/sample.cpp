@@ -84,6 +84,7 @@ std::string sample_text(const Task& task, std::uint64_t number, const SampleStre
   add("words", fmt::format("{}", fmt::join(words, " ")));
   add("ids", fmt::format("{}", fmt::join(ids, " ")));
   add("answer", fmt::format("{}   (ids {})", fmt::join(answers, " "), fmt::join(answer_ids, " ")));
+  if (!example.evidence.empty()) add("evidence", fmt::format("at {}", fmt::join(example.evidence, " ")));
   if (!example.distances.empty()) add("distance", fmt::format("{}", fmt::join(example.distances, " ")));
   return text;
 }
@@ -92,9 +93,17 @@ Json sample_json(const Task& task, const SampleStream::Sample& sample) {
   const auto& [e, length] = sample;
   Json words = Json::array();
   for (const int token : e.tokens) words.push_back(task.token_text(token));
-  return {{"length", length},       {"tokens", e.tokens},        {"words", words},
-          {"targets", e.targets},   {"scored", e.scored},        {"distances", e.distances},
-          {"segments", e.segments}, {"candidates", e.candidates}};
+  return {{"length", length},
+          {"tokens", e.tokens},
+          {"words", words},
+          {"targets", e.targets},
+          {"scored", e.scored},
+          {"distances", e.distances},
+          {"segments", e.segments},
+          {"candidates", e.candidates},
+          {"evidence", e.evidence},
+          {"digit_positions", e.digit_positions},
+          {"coordinates", e.coordinates}};
 }
 
 void write(const std::string& text) {

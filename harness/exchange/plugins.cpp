@@ -120,8 +120,11 @@ void check_names(const Plugin& plugin, const std::string& path) {
     }
   }
   for (const std::string& name : plugin.tasks) {
-    const std::string what = "task '" + name + "'", encoding = encoding_name(name);
-    if (encodings().contains(encoding)) refuse(what, "encoding '" + encoding + "'");
+    const std::string what = "task '" + name + "'";
+    if (encodings().contains(name)) refuse(what, "encoding '" + name + "'");
+    if (const std::string other = same_name(encodings(), name); !other.empty())
+      refuse(what, "encoding '" + other + "'");
+    for (const std::string& other : encodings_called(name)) refuse(what, "an alias of '" + other + "'");
     if (const std::string other = same_name(tasks(), name); !other.empty()) refuse(what, "task '" + other + "'");
   }
 }

@@ -136,8 +136,8 @@ build_taken 's/\.name = "mine"/.name = "Flip_Flop"/'
 refused 2 "encoding 'Flip_Flop' has the name of task 'flip_flop'; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
 build_taken 's/\.name = "mine"/.name = "roformer"/'
 refused 2 "encoding 'roformer' has the name of an alias of 'rope'; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
-sed 's/"first_token"/"rotary"/' prefix/share/posbench/templates/plugin/first_token.cpp >taken/first_token.cpp
+sed 's/"first_token"/"shaw"/' prefix/share/posbench/templates/plugin/first_token.cpp >taken/first_token.cpp
 sed -i 's/ mine.cpp/ first_token.cpp/' taken/CMakeLists.txt
 build taken
-refused 2 "task 'rotary' has the name of encoding 'rope'; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
+refused 2 "task 'shaw' has the name of an alias of 'shaw_k'; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
 echo "installed, library and plug-in built against it, certified and run"

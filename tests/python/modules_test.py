@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT / "python"))
 import posbench  # noqa: E402
 import posbench.torch as pt  # noqa: E402
 from posbench.torch.modules import check_module  # noqa: E402
-from posbench.torch.training import any_model, make_optimizer, scored_logits  # noqa: E402
+from posbench.torch.training import any_model, make_optimizer, scored_logits, tensors  # noqa: E402
 
 torch.set_num_threads(1)
 SETTINGS = {
@@ -256,24 +256,39 @@ def test_torch_encodings_that_read_segments_digits_or_draw_positions_are_trained
 
     class Shuffled(pt.Encoding):
         def positions(self, tokens, segments):
-            return torch.rand(tokens.shape).cumsum(1)
+            return torch.rand(tokens.shape, generator=self.generator).cumsum(1)
 
-        def embed(self, x, positions):
-            return x + positions[..., None]
+        def score(self, a):
+            return super().score(a) + a.distance
+
+    Shuffled.generator = None
+
+    class Own(Shuffled):
+        generator = torch.Generator()
 
     class Columns(pt.Encoding):
         def score(self, a):
             return super().score(a) + a.coordinates[:, :1, None, :]
 
-    for encoding, task in ((Segmented, "addition"), (Shuffled, "flip_flop:length=16"), (Columns, "minesweeper")):
-        assert run(encoding=encoding, tasks=task).experiments[0]["status"] == "ok"
+    class Table(pt.Encoding):
+        def __init__(self, config):
+            super().__init__(config)
+            self.table = nn.Embedding(8, config.heads)  # of the few segments of an addition
+
+        def score(self, a):
+            return super().score(a) + self.table(a.segments).transpose(1, 2)[:, :, None]
+
+    tasks = {Segmented: "addition", Table: "addition", Columns: "minesweeper"}
+    for encoding in (Segmented, Shuffled, Own, Columns, Table):
+        [e] = run(encoding=encoding, tasks=tasks.get(encoding, "flip_flop:length=16")).experiments
+        assert e["status"] == "ok"
 
 
 def test_torch_a_check_of_modules_leaves_the_random_state():
     task = posbench.task("flip_flop:length=16", profile="smoke", settings=SETTINGS)
     model = pt.initial_model(task, pt.Encoding)
     before = torch.get_rng_state()
-    check_module(model, "a model")
+    check_module(model, "a model", tensors(task.samples("validation", count=2), "cpu"))
     assert torch.equal(torch.get_rng_state(), before) and model.training
 
 

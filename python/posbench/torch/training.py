@@ -338,11 +338,12 @@ def run(
                 "a setting 'extend.*' is given; posbench.torch does not extend trained models, so leave it out"
             )
         for task in made_tasks:
+            samples = tensors(task.samples(f"test:{task.splits[0]}", count=2), "cpu")
             for seed in seeds:
                 started = time.process_time()
                 made = _make_model(task, seed, encoding, mixer, model).to(device)
                 kind = "encoding" if encoding else "mixer" if mixer else "model"
-                check_module(made, f"the {kind} '{made.report_name()}'")
+                check_module(made, f"the {kind} '{made.report_name()}'", samples)
                 called = name or made.report_name()
                 shown = _Progress(f"{called} on {task.spec}, seed {seed}", task) if progress else None
                 training = train(made, task, seed, on_validation=shown)

@@ -106,7 +106,7 @@ class Planted final : public Task {
     if (flaw == Flaw::answer_at_scored_position) e.tokens[scored] = kShown + answer;
     if (flaw == Flaw::answer_shown_in_a_quarter && bernoulli(rng, 0.25)) e.tokens[scored - 1] = kShown + answer;
     if (flaw == Flaw::distance_too_large) ++e.distances.front();
-    if (flaw == Flaw::chance_of_candidates) e.candidates = {0, 1, 2, 3, 4, 5, 6, 7};
+    if (flaw == Flaw::chance_of_candidates) e.candidates = {answer, answer < 7 ? 7 : 0};
     if (flaw == Flaw::distance_missing) e.distances.clear();
     if (flaw == Flaw::evidence_not_the_answer) e.evidence.front() -= 1;
   }
@@ -198,7 +198,8 @@ TEST_CASE("a task with a split that changes an unknown option fails its certific
   CHECK(fails_with(certify_planted<Flaw::relative_split_misspelt>(), "has no option 'noize'"));
 }
 
-TEST_CASE("a task whose chance level is too high fails its certificate, unless its samples state candidates") {
+TEST_CASE(
+    "a task whose chance level is too high fails its certificate, unless its samples have fewer candidates") {
   CHECK(fails_with(
       certify_planted<Flaw::chance_too_high>(),
       "chance_level() is 0.138, but a uniform guess among the answers that occur gets 0.125; lower it"));
