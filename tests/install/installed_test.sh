@@ -136,8 +136,15 @@ build_taken 's/\.name = "mine"/.name = "Flip_Flop"/'
 refused 2 "encoding 'Flip_Flop' has the name of task 'flip_flop'; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
 build_taken 's/\.name = "mine"/.name = "roformer"/'
 refused 2 "encoding 'roformer' has the name of an alias of 'rope'; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
-sed 's/"first_token"/"shaw"/' prefix/share/posbench/templates/plugin/first_token.cpp >taken/first_token.cpp
+# Builds the plug-in `taken` from the template of a task, changed by an expression of sed.
 sed -i 's/ mine.cpp/ first_token.cpp/' taken/CMakeLists.txt
-build taken
+build_task() {
+  sed "$1" prefix/share/posbench/templates/plugin/first_token.cpp >taken/first_token.cpp
+  build taken
+}
+build_task 's/{"length", "1.05x[^"]*"}/{"lenght", "21"}/'
+! "$posbench" --plugin taken/build/libmine.so check first_token >out || fail "a misspelt split passes"
+grep -q "split 'ood_length': unknown option 'lenght'" out || fail "a misspelt split is not named: $(cat out)"
+build_task 's/"first_token"/"shaw"/'
 refused 2 "task 'shaw' has the name of an alias of 'shaw_k'; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
 echo "installed, library and plug-in built against it, certified and run"

@@ -33,7 +33,6 @@ enum class Flaw {
   length_not_declared,
   split_without_effect,
   split_misspelt,
-  relative_split_misspelt,
   chance_too_high,
   chance_of_candidates,
   oracle_of_another_task,
@@ -119,21 +118,18 @@ class Planted final : public Task {
 template <Flaw flaw>
 Json certify_planted() {
   const std::string name = "planted_" + std::to_string(static_cast<int>(flaw));
-  const bool is_misspelt = flaw == Flaw::split_misspelt || flaw == Flaw::relative_split_misspelt;
-  tasks().add(name, {TaskInfo{.name = name,
-                              .distance_unit = "tokens",
-                              .splits = {{"in_distribution", {}, ""},
-                                         {"ood_length", {{"length", "9..12"}}, ""},
-                                         {"ood_noise",
-                                          {{is_misspelt ? "noize" : "noise",
-                                            flaw == Flaw::relative_split_misspelt ? "1.5x" : "6"}},
-                                          ""}},
-                              .largest_answer_fraction = 0.13},
-                     list_options<PlantedOptions>(),
-                     [](const Spec& spec) { return make_canonical<PlantedOptions>(spec, "task"); },
-                     [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
-                       return std::make_unique<Planted<flaw>>(read_options<PlantedOptions>(spec, "task"), layout);
-                     }});
+  tasks().add(
+      name, {TaskInfo{.name = name,
+                      .distance_unit = "tokens",
+                      .splits = {{"in_distribution", {}, ""},
+                                 {"ood_length", {{"length", "9..12"}}, ""},
+                                 {"ood_noise", {{flaw == Flaw::split_misspelt ? "noize" : "noise", "1.5x"}}, ""}},
+                      .largest_answer_fraction = 0.13},
+             list_options<PlantedOptions>(),
+             [](const Spec& spec) { return make_canonical<PlantedOptions>(spec, "task"); },
+             [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
+               return std::make_unique<Planted<flaw>>(read_options<PlantedOptions>(spec, "task"), layout);
+             }});
   const RegisterOracle oracle(name, [](const Example& e) {
     return Tokens{*(std::ranges::find(e.tokens, kMarker) + (flaw == Flaw::oracle_of_another_task ? 0 : 1))};
   });
@@ -194,8 +190,7 @@ TEST_CASE("a task with a split that changes nothing fails its certificate") {
 }
 
 TEST_CASE("a task with a split that changes an unknown option fails its certificate") {
-  CHECK(fails_with(certify_planted<Flaw::split_misspelt>(), "split 'ood_noise': unknown option 'noize'"));
-  CHECK(fails_with(certify_planted<Flaw::relative_split_misspelt>(), "has no option 'noize'"));
+  CHECK(fails_with(certify_planted<Flaw::split_misspelt>(), "has no option 'noize'"));
 }
 
 TEST_CASE(

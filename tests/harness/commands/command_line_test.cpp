@@ -222,11 +222,9 @@ TEST_CASE("list, sample and show are complete, and print JSON on request") {
     CHECK(json.at(what).size() >= 2);
     CHECK_FALSE(posbench_command(directory, "list " + what).out.empty());
   }
-  const Json samples =
-      Json::parse(posbench_command(directory, "sample flip_flop -n 4 --split ood_sparse --json").out);
+  const Json samples = Json::parse(posbench_command(directory, "sample flip_flop -n 4 --json").out);
   CHECK(samples["samples"].size() == 4);
-  const Json last =
-      Json::parse(posbench_command(directory, "sample flip_flop -n 1 --first 3 --split ood_sparse --json").out);
+  const Json last = Json::parse(posbench_command(directory, "sample flip_flop -n 1 --first 3 --json").out);
   CHECK(last["samples"][0] == samples["samples"][3]);
   CHECK(last["first"] == 3);
   CHECK(posbench_command(directory, "sample parity_check -n 2").out.find("answer") != std::string::npos);
