@@ -37,6 +37,26 @@ const std::vector<std::string> kInductionClaims{"rope-induction-over-absolute", 
                                                 "xpos-induction-four"};
 
 /// Judges `plan` by the reports in `directory` again, and compares the result with the verdicts there.
+/// Compares the right answers of the runs of a plan with those of the stored runs.
+void check_repeats(const std::filesystem::path& directory, const ClaimPlan& plan,
+                   const std::filesystem::path& stored) {
+  for (const ClaimRun& run : plan.runs) {
+    INFO(run.name);
+    const Report made = read_report(find_report(directory / run.name));
+    const Report kept = read_report(find_report(stored / run.name));
+    REQUIRE(made.experiments.size() == kept.experiments.size());
+    for (size_t e = 0; e < made.experiments.size(); ++e) {
+      const ExperimentResult &mine = made.experiments[e], &theirs = kept.experiments[e];
+      CHECK(mine.id == theirs.id);
+      REQUIRE(mine.splits.size() == theirs.splits.size());
+      for (size_t s = 0; s < mine.splits.size(); ++s) {
+        CHECK(mine.splits[s].token == theirs.splits[s].token);
+        CHECK(mine.splits[s].sequence == theirs.splits[s].sequence);
+      }
+    }
+  }
+}
+
 /// Returns the plan of the judged claims.
 ClaimPlan check_kept_verdicts(ClaimSize size, const std::filesystem::path& directory) {
   ClaimPlan plan = plan_claims({}, size);
@@ -264,21 +284,13 @@ TEST_CASE("a claim's runs are resumed, it is judged by their results, and they r
   CHECK(json.at("evidence").size() == 2);
   const Outcome again = posbench_command(directory, "reproduce none-bidirectional-order -q -o claims");
   CHECK(again.out == first.out);
-  for (const ClaimRun& run : plan_claims({"none-bidirectional-order"}, ClaimSize::reduced).runs) {
-    INFO(run.name);
-    const Report made = read_report(find_report(directory / ("claims/" + run.name)));
-    const Report kept = read_report(find_report(kKeptRuns / run.name));
-    REQUIRE(made.experiments.size() == kept.experiments.size());
-    for (size_t e = 0; e < made.experiments.size(); ++e) {
-      const ExperimentResult &mine = made.experiments[e], &theirs = kept.experiments[e];
-      CHECK(mine.id == theirs.id);
-      REQUIRE(mine.splits.size() == theirs.splits.size());
-      for (size_t s = 0; s < mine.splits.size(); ++s) {
-        CHECK(mine.splits[s].token == theirs.splits[s].token);
-        CHECK(mine.splits[s].sequence == theirs.splits[s].sequence);
-      }
-    }
-  }
+  check_repeats(directory / "claims", plan_claims({"none-bidirectional-order"}, ClaimSize::reduced), kKeptRuns);
+}
+
+TEST_CASE("a claim that is trained again at its published size repeats the stored runs") {
+  const TemporaryDirectory directory;
+  REQUIRE(posbench_command(directory, "reproduce majority-of-bits --full -q -o claims").code == 0);
+  check_repeats(directory / "claims", plan_claims({"majority-of-bits"}, ClaimSize::full), kKeptFull);
 }
 
 TEST_CASE("a run with other settings than its claims is refused, with what to do") {
