@@ -11,17 +11,16 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/printable.h"
-#include "base/registry.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "encodings/aliases.h"
 #include "encodings/registry.h"
-#include "harness/config/names.h"
 #include "harness/config/user_files.h"
 #include "harness/exchange/plugin_abi.h"
 #include "tasks/registry.h"
@@ -87,45 +86,39 @@ std::vector<std::string> added(const std::vector<std::string>& before, const std
   return added;
 }
 
-/// Returns the name in a registry that is the same but for case, or "". `name` itself does not count.
-template <class Entry>
-std::string same_name(const Registry<Entry>& registry, const std::string& name) {
-  for (const std::string& other : registry.names()) {
-    if (other != name && lower_case(other) == lower_case(name)) return other;
+/// Returns the task or encoding with this name regardless of case, or "". The encoding or task `own` of `own_kind`
+/// does not count.
+std::string registered_as(const std::string& name, const std::string& own_kind, const std::string& own) {
+  const std::pair<const char*, std::vector<std::string>> kinds[] = {
+      {"task", tasks().names()}, {"encoding", encodings().names_with_presets()}};
+  for (const auto& [kind, names] : kinds) {
+    for (const std::string& other : names) {
+      if (lower_case(other) == lower_case(name) && (kind != own_kind || other != own))
+        return fmt::format("{} '{}'", kind, other);
+    }
   }
   return "";
 }
 
-/// Refuses names and aliases that would mean two things. Names are the same if they differ only by case.
+/// Refuses names and aliases that would mean two things. Two encodings may share an alias.
 void check_names(const Plugin& plugin, const std::string& path) {
-  const auto refuse = [&](const std::string& what, const std::string& meaning) {
-    throw InputError(fmt::format("plug-in {}: {} has the name of {}; rename it", path, what, meaning));
+  const auto check = [&](const std::string& what, const std::string& name, const std::string& taken) {
+    if (!taken.empty())
+      throw InputError(fmt::format("plug-in {}: {} '{}' has the name of {}; rename it", path, what, name, taken));
   };
-  const auto refuse_task = [&](const std::string& what, const std::string& name) {
-    const std::string task = task_name(name);
-    if (tasks().contains(task)) refuse(what, "task '" + task + "'");
+  const auto check_kind = [&](const std::string& kind, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      check(kind, name, registered_as(name, kind, name));
+      for (const std::string& other : encodings_called(name)) {
+        if (kind != "encoding" || other != name) check(kind, name, "an alias of '" + other + "'");
+      }
+    }
   };
+  check_kind("encoding", plugin.encodings);
+  check_kind("task", plugin.tasks);
   for (const std::string& name : plugin.encodings) {
-    const std::string what = "encoding '" + name + "'";
-    refuse_task(what, name);
-    if (const std::string other = same_name(encodings(), name); !other.empty())
-      refuse(what, "encoding '" + other + "'");
-    for (const std::string& other : encodings_called(name)) {
-      if (other != name) refuse(what, "an alias of '" + other + "'");
-    }
-    for (const std::string& alias : aliases_of(name)) {
-      refuse_task("alias '" + alias + "'", alias);
-      if (encodings().contains(alias) && alias != name)
-        refuse("alias '" + alias + "'", "encoding '" + alias + "'");
-    }
-  }
-  for (const std::string& name : plugin.tasks) {
-    const std::string what = "task '" + name + "'";
-    if (encodings().contains(name)) refuse(what, "encoding '" + name + "'");
-    if (const std::string other = same_name(encodings(), name); !other.empty())
-      refuse(what, "encoding '" + other + "'");
-    for (const std::string& other : encodings_called(name)) refuse(what, "an alias of '" + other + "'");
-    if (const std::string other = same_name(tasks(), name); !other.empty()) refuse(what, "task '" + other + "'");
+    for (const std::string& alias : aliases_of(name))
+      check("alias", alias, registered_as(alias, "encoding", name));
   }
 }
 

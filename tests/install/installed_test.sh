@@ -121,30 +121,25 @@ refused 2 "not a plug-in of posbench" "$posbench" --plugin "$(ldd "$posbench" | 
 sed 's/posbench-plugin-abi{posbench/posbench-plugin-abi{posbenxx/' libmine.so >other.so
 refused 2 "build it again" "$posbench" --plugin other.so list tasks
 mkdir taken
-sed 's/ first_token.cpp//' plugin/CMakeLists.txt >taken/CMakeLists.txt
-# Builds the plug-in `taken` from the template of an encoding, changed by an expression of sed.
+# Builds the plug-in `taken` from a template, which an expression of sed changes.
 build_taken() {
-  sed "$1" prefix/share/posbench/templates/plugin/mine.cpp >taken/mine.cpp
+  sed "$2" "prefix/share/posbench/templates/plugin/$1" >"taken/$1"
+  sed "s/mine.cpp first_token.cpp/$1/" plugin/CMakeLists.txt >taken/CMakeLists.txt
   build taken
 }
-build_taken 's/\.learned = true/.learned = false/'
-! "$posbench" --plugin taken/build/libmine.so check mine >out || fail "wrong info passes"
+taken=("$posbench" --plugin taken/build/libmine.so)
+build_taken mine.cpp 's/\.learned = true/.learned = false/'
+! "${taken[@]}" check mine >out || fail "wrong info passes"
 grep -q 'learned: stated false, but the encoding has parameters' out || fail "wrong info is not named: $(cat out)"
-build_taken 's/\.name = "mine"/.name = "rope"/'
-refused 2 "encoding 'rope' is registered twice" "$posbench" --plugin taken/build/libmine.so list tasks
-build_taken 's/\.name = "mine"/.name = "Flip_Flop"/'
-refused 2 "encoding 'Flip_Flop' has the name of task 'flip_flop'; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
-build_taken 's/\.name = "mine"/.name = "roformer"/'
-refused 2 "encoding 'roformer' has the name of an alias of 'rope'; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
-# Builds the plug-in `taken` from the template of a task, changed by an expression of sed.
-sed -i 's/ mine.cpp/ first_token.cpp/' taken/CMakeLists.txt
-build_task() {
-  sed "$1" prefix/share/posbench/templates/plugin/first_token.cpp >taken/first_token.cpp
-  build taken
-}
-build_task 's/{"length", "1.05x[^"]*"}/{"lenght", "21"}/'
-! "$posbench" --plugin taken/build/libmine.so check first_token >out || fail "a misspelt split passes"
+build_taken mine.cpp 's/\.name = "mine"/.name = "rope"/'
+refused 2 "encoding 'rope' is registered twice" "${taken[@]}" list tasks
+build_taken mine.cpp 's/\.name = "mine"/.name = "Flip_Flop"/'
+refused 2 "encoding 'Flip_Flop' has the name of task 'flip_flop'; rename it" "${taken[@]}" list tasks
+build_taken mine.cpp 's/\.name = "mine"/.name = "roformer"/'
+refused 2 "encoding 'roformer' has the name of an alias of 'rope'; rename it" "${taken[@]}" list tasks
+build_taken first_token.cpp 's/{"length", "1.05x[^"]*"}/{"lenght", "21"}/'
+! "${taken[@]}" check first_token >out || fail "a misspelt split passes"
 grep -q "split 'ood_length': unknown option 'lenght'" out || fail "a misspelt split is not named: $(cat out)"
-build_task 's/"first_token"/"shaw"/'
-refused 2 "task 'shaw' has the name of an alias of 'shaw_k'; rename it" "$posbench" --plugin taken/build/libmine.so list tasks
+build_taken first_token.cpp 's/"first_token"/"shaw"/'
+refused 2 "task 'shaw' has the name of an alias of 'shaw_k'; rename it" "${taken[@]}" list tasks
 echo "installed, library and plug-in built against it, certified and run"
