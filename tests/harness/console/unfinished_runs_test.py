@@ -4,6 +4,7 @@ unfinished_runs_test.py POSBENCH
 """
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -98,18 +99,28 @@ class UnfinishedRuns(Console):
     def test_a_live_run_keeps_its_page_current(self):
         page = self.folder / "live/report.html"
         run = subprocess.Popen(
-            [POSBENCH, *f"{RUN} -q -o live --live --set training.steps=100".split()],
+            [POSBENCH, *f"{RUN} -j 1 -q -o live --live --set training.steps=100000".split()],
             cwd=self.folder,
-            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
         )
         self.addCleanup(run.kill)
-        self.assertTrue(until(lambda: "of 8 experiments" in text_of(page)))
+        self.assertTrue(until(lambda: "0 of 8 experiments" in text_of(page)))
         self.assertIn('http-equiv="refresh"', text_of(page))
-        run.communicate()
-        self.assertEqual(run.returncode, 0)
+        self.assertTrue(until(lambda: re.search("[1-7] of 8 experiments", text_of(page))))
+        run.send_signal(signal.SIGINT)
+        _, error = run.communicate(timeout=60)
+        self.assertEqual(run.returncode, 130, error)
         self.assertNotIn('http-equiv="refresh"', text_of(page))
-        self.assertNotIn("of 8 experiments", text_of(page))
+        self.assertRegex(text_of(page), "[1-7] of 8 experiments")
+
+    def test_the_page_of_a_finished_live_run_is_final(self):
+        finished = posbench(f"{RUN} -q -o final --live", self.folder)
+        self.assertEqual(finished.returncode, 0, finished.stderr)
+        page = text_of(self.folder / "final/report.html")
+        self.assertIn("parity_check", page)
+        self.assertNotIn('http-equiv="refresh"', page)
+        self.assertNotIn("of 8 experiments", page)
 
     def with_a_failure(self, name, status="failed"):
         """Makes a finished run whose first experiment has failed."""
