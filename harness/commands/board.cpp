@@ -195,15 +195,15 @@ std::string latex_tables(const Board& board, const BoardTexts& words) {
   return text;
 }
 
-/// Returns the tables of one encoding on several tasks.
+constexpr const char* kAboutByTask = "The flag --by-task prints every task with its definition and tiers.";
+
+/// Returns the tables of one encoding, or recurrent model, on several tasks.
 std::string encoding_text(const Board& board, Format format, const ConsoleStyle& style) {
   std::string text = line_text(overview_text(board), format, style) + "\n\n";
   for (const OverviewTable& part : overview_tables(board, /*with_lengths=*/format != Format::console))
     text += line_text(part.title, format, style) + "\n\n" + table_text(part.table, format, style) + "\n";
-  for (const char* note :
-       {kAboutInterquartileMean, "The flag --by-task prints every task with its definition and tiers."})
-    text += line_text(note, format, style) + "\n\n";
-  return text;
+  if (!board.tasks.front().rows.empty()) text += line_text(kAboutInterquartileMean, format, style) + "\n\n";
+  return text + line_text(kAboutByTask, format, style) + "\n\n";
 }
 
 std::string notes_text(const std::vector<std::string>& notes, Format format, const ConsoleStyle& style) {
@@ -227,8 +227,7 @@ std::string few_text(const Board& board, std::vector<std::string> encodings, For
   std::vector<std::string> notes = over_tasks_notes(over, board.options);
   if (!over.tasks.empty())
     notes.front() = fmt::format("Over {} tasks that an encoding has learned.", over.tasks.size());
-  return text + notes_text(notes, format, style) +
-         line_text("The flag --by-task prints every task with its definition and tiers.", format, style) + "\n\n";
+  return text + notes_text(notes, format, style) + line_text(kAboutByTask, format, style) + "\n\n";
 }
 
 /// Returns a row for each task; then, for several tasks, a row for each encoding over all of them.

@@ -8,17 +8,16 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/names.h"
 #include "harness/console/help.h"
+#include "harness/console/known_names.h"
 #include "harness/console/lines.h"
 #include "harness/console/output.h"
 #include "harness/console/read_board.h"
 #include "harness/console/terminal.h"
-#include "harness/runs/board_lookups.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/page_options.h"
 #include "results/json/json.h"
@@ -78,12 +77,7 @@ EncodingDescription describe(const std::string& given, const BoardReport& board)
   const std::string name = is_users ? given : encoding_name(given);
   const std::string base = spec_name(name);
   if (is_users && !encodings().contains(base)) return {.name = name, .family = "of your report"};
-  if (const std::string block = lower_case(given); !encodings().contains(base) && is_recurrent_block(block)) {
-    throw InputError(
-        fmt::format("'{0}' is a layer in place of attention, not an encoding; 'posbench board -e {0}' shows its "
-                    "results",
-                    block));
-  }
+  if (!encodings().contains(base)) refuse_recurrent_block(given);
   const EncodingInfo& info = encodings().find(base).info;
   if (!is_users && base != name) {
     throw InputError(fmt::format(

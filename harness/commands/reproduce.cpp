@@ -117,16 +117,24 @@ std::vector<fs::path> runs_of(const std::string& name, const std::vector<fs::pat
   return runs;
 }
 
-/// Notes each directory that has no run of the plan.
-void note_useless(const ClaimPlan& plan, const std::vector<fs::path>& directories) {
-  for (const fs::path& directory : directories) {
-    const auto has = [&](const ClaimRun& run) { return !runs_of(run.name, {directory}).empty(); };
-    if (plan.runs.empty() || std::ranges::any_of(plan.runs, has)) continue;
-    write_note(
-        fmt::format("note: --with {} has no run of these claims; expected the -o of 'posbench reproduce', with a "
-                    "folder {}, for example",
-                    directory.string(), plan.runs.front().name));
-  }
+bool has_run(const ClaimPlan& plan, const fs::path& directory) {
+  return std::ranges::any_of(plan.runs,
+                             [&](const ClaimRun& run) { return !runs_of(run.name, {directory}).empty(); });
+}
+
+/// Notes that a directory, which is that of the option, has no run of the plan.
+void note_useless(const ClaimPlan& plan, const ReproduceRequest& request, const char* option,
+                  const fs::path& directory) {
+  if (plan.runs.empty() || has_run(plan, directory)) return;
+  const bool is_full = request.size == ClaimSize::full;
+  const ClaimSize other = is_full ? ClaimSize::reduced : ClaimSize::full;
+  write_note(
+      fmt::format("note: {} {} has no run of these claims; {}", option, directory.string(),
+                  has_run(plan_claims(request.claims, other), directory)
+                      ? fmt::format("it has runs of the {} size, so {} --full", to_string(other),
+                                    is_full ? "leave out" : "add")
+                      : fmt::format("expected the -o of 'posbench reproduce', with a folder {}, for example",
+                                    plan.runs.front().name)));
 }
 
 /// Prints the estimated time of each claim, the shortest first. `seconds` has the core time of each run. A run
@@ -281,13 +289,14 @@ int reproduce(const ReproduceRequest& request) {
       request.directory.value_or(request.size == ClaimSize::full ? "runs/claims-full" : "runs/claims");
   std::vector<fs::path> directories{directory};
   directories.insert(directories.end(), request.with.begin(), request.with.end());
-  note_useless(plan, request.with);
+  for (const fs::path& other : request.with) note_useless(plan, request, "--with", other);
   if (request.judge_only && !request.directory && !fs::exists(directory)) {
     throw InputError(
         fmt::format("there is no directory {}; name that of the runs with -o, or train without --judge-only",
                     directory.string()));
   }
   if (request.judge_only || fs::exists(directory)) check_directory("-o", directory);
+  if (request.judge_only && request.with.empty()) note_useless(plan, request, "-o", directory);
   if (!request.judge_only && !request.dry_run) make_folder(directory);
   if (!request.judge_only) {  // refuses other settings before anything is trained
     collect_evidence(plan, {directory});
@@ -311,9 +320,7 @@ int reproduce(const ReproduceRequest& request) {
           fmt::join(names, ", ")));
     }
   }
-  const std::vector<ClaimResult> results = request.finished
-                                               ? judge_claims(plan.claims, evidence, kAlpha)
-                                               : judge_among_all(plan, evidence, request.size, directories);
+  const std::vector<ClaimResult> results = judge_among_all(plan, evidence, request.size, directories);
   const std::string json =
       to_indented_json(posbench::to_json(plan.claims, results, evidence, request.size, kAlpha));
   if (!request.judge_only) write_file(directory / "claims.json", json);

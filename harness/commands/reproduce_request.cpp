@@ -36,7 +36,11 @@ void check_request(const ReproduceRequest& request) {
   if (request.finished && !request.judge_only) throw InputError("--finished needs --judge-only");
   if (request.verdict && !request.list) throw InputError("--verdict needs --list");
   for (const fs::path& other : request.with) check_directory("--with", other);
+  if (request.page && (request.page->empty() || fs::is_directory(*request.page))) {
+    throw InputError(fmt::format("--page is '{}', expected a file, such as claims.html", request.page->string()));
+  }
   if (request.page && !request.page->parent_path().empty()) check_directory("--page", request.page->parent_path());
+  if (request.page) refuse_run_file(*request.page);
   if (request.list && (request.directory || request.seeds > 0 || !request.with.empty())) {
     throw InputError(
         "--list prints the verdicts that come with posbench, without -o, -s and --with; 'posbench reproduce "
@@ -99,8 +103,7 @@ void add_options(CLI::App& command, const std::shared_ptr<ReproduceRequest>& req
       ->excludes(jobs)
       ->excludes(shard);
   command.add_flag("--finished", request->finished,
-                   "with --judge-only: judge only the claims whose runs are all finished; Holm's correction then "
-                   "counts only their rules");
+                   "with --judge-only: judge only the claims whose runs are all finished");
   add_choice<Format, Format>(
       command, "--format", request->format,
       {{"console", Format::console},

@@ -277,6 +277,7 @@ std::string show_text(const ShowRequest& request) {
     const std::string shown = show(text);
     if (!shown.empty()) return shown;
   }
+  refuse_recurrent_block(spec.name);
   refuse_unknown_name(spec.name);
 }
 

@@ -47,7 +47,7 @@ std::string found_line(const std::string& title, const Rule& rule, const RuleRes
   const auto* order = std::get_if<OrderRule>(&rule);
   if (order && p && result.verdict != ClaimVerdict::inconclusive) {
     text +=
-        fmt::format("; p {} for a difference {}, corrected for all claims",
+        fmt::format("; p {} for a difference {}, corrected for the rules of all claims",
                     *p < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", *p),
                     contradicted ? "below 0" : fmt::format("{} {:.4g}", weaker ? "below" : "above", order->least));
   }

@@ -107,13 +107,19 @@ void add_name(const std::string& name, std::vector<std::string>& names) {
 
 /// Adds the claims with their stored results and evidence.
 void add_claims(SiteContents& contents) {
-  const ClaimPlan plan = plan_claims({}, ClaimSize::reduced);
+  const ClaimPlan plan = plan_claims({}, ClaimSize::reduced), full = plan_claims({}, ClaimSize::full);
   contents.evidence = stored_claims(ClaimSize::reduced).evidence;
+  const AllEvidence& of_full = stored_claims(ClaimSize::full).evidence;
+  contents.evidence.insert(of_full.begin(), of_full.end());
   for (size_t n = 0; n < plan.claims.size(); ++n) {
-    const ClaimFile& file = claim_files().at(n);  // both are sorted by name
-    SiteClaim claim{
-        .claim = plan.claims[n], .result = stored_result(file, ClaimSize::reduced), .encodings = {}, .tasks = {}};
-    claim.at_full_size = to_string(stored_result(file, ClaimSize::full).verdict);
+    const ClaimFile& file = claim_files().at(n);  // all are sorted by name
+    SiteClaim claim{.claim = plan.claims[n],
+                    .result = stored_result(file, ClaimSize::reduced),
+                    .full_claim = full.claims[n],
+                    .full_result = stored_result(file, ClaimSize::full),
+                    .has_one_size = file.has_one_size,
+                    .encodings = {},
+                    .tasks = {}};
     for (const Rule& rule : file.claim.rules) {
       for (const ClaimCell* cell : cells_of(rule)) {
         add_name(spec_name(cell->encoding), claim.encodings);

@@ -13,6 +13,7 @@
 #include "encodings/registry.h"
 #include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
+#include "harness/runs/board_lookups.h"
 #include "harness/training/samples.h"
 #include "results/statistics/claims.h"
 #include "results/statistics/comparison.h"
@@ -51,6 +52,15 @@ std::vector<std::string> split_names() {
     for (const TaskInfo::Split& split : tasks().find(task).info.splits) splits.insert(split.name);
   }
   return {splits.begin(), splits.end()};
+}
+
+void refuse_recurrent_block(const std::string& name) {
+  const std::string block = lower_case(name);
+  if (!is_recurrent_block(block)) return;
+  throw InputError(fmt::format(
+      "'{0}' is a layer in place of attention (model.block={0}), not an encoding; 'posbench board -e {0}' "
+      "shows its results",
+      block));
 }
 
 void refuse_unknown_name(const std::string& name) {

@@ -17,6 +17,9 @@ std::vector<std::string> explained_names();
 /// Returns the splits of all tasks, sorted.
 std::vector<std::string> split_names();
 
+/// Throws InputError if the name is that of a recurrent block, such as "lstm", which is not an encoding.
+void refuse_recurrent_block(const std::string& name);
+
 /// Throws InputError, which names the nearest known name.
 [[noreturn]] void refuse_unknown_name(const std::string& name);
 

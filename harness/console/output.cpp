@@ -30,7 +30,8 @@ void refuse_run_file(const std::filesystem::path& file) {
   const bool is_in_folder = folder_name == "models" || folder_name == "losses" || folder_name == "checkpoints";
   if ((is_of_run && std::filesystem::exists(folder / kManifestFile)) ||
       (is_in_folder && std::filesystem::exists(folder.parent_path() / kManifestFile))) {
-    throw InputError(fmt::format("{} belongs to a run, which would be damaged; choose another -o", file.string()));
+    throw InputError(
+        fmt::format("{} belongs to a run, which would be damaged; choose another file", file.string()));
   }
 }
 

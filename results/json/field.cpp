@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "results/json/json.h"
 
 namespace posbench {
@@ -49,6 +50,13 @@ size_t Field::size() const {
 const Json& Field::object() const {
   if (!value_->is_object()) fail("expected an object");
   return *value_;
+}
+
+void Field::refuse_other_keys(const std::vector<std::string>& known) const {
+  for (const auto& [key, value] : object().items()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    Field{value, this, key.c_str(), 0}.fail("unknown key" + did_you_mean(key, known));
+  }
 }
 
 std::string Field::text() const {

@@ -95,6 +95,8 @@ class Field {
     for (size_t i = 0; i < size(); ++i) f((*this)[i]);
   }
   const Json& object() const;  // this value, which must be an object
+  /// Throws if this object has another key than these.
+  void refuse_other_keys(const std::vector<std::string>& known) const;
   std::string text() const;
   std::string name() const;  // a text that is not empty and is printable
   bool flag() const;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -20,13 +21,13 @@
 namespace posbench {
 namespace {
 
+bool any_row(const Board& board, const std::function<bool(const BoardRow&)>& test) {
+  return std::ranges::any_of(board.tasks,
+                             [&](const BoardTask& task) { return std::ranges::any_of(all_rows(task), test); });
+}
+
 bool any(const Board& board, BoardStatus status) {
-  for (const BoardTask& task : board.tasks) {
-    for (const BoardRow& row : all_rows(task)) {
-      if (row.status == status) return true;
-    }
-  }
-  return false;
+  return any_row(board, [&](const BoardRow& row) { return row.status == status; });
 }
 
 bool has_recurrent_models(const Board& board) {
@@ -299,21 +300,14 @@ std::string values_note(const BoardOptions& options) {
 
 std::vector<std::string> board_notes(const Board& board, const BoardTexts& words) {
   std::vector<std::string> notes = {values_note(board.options)};
-  if (any(board, BoardStatus::in_tier)) {
+  if (any_row(board, [](const BoardRow& row) { return row.tier.has_value(); })) {
     notes.push_back(fmt::format(
         "tier: the seeds cannot tell these encodings from the best of them (exact permutation tests at 5 %, "
         "corrected by Benjamini and Hochberg), or the means are less than {} apart. All encodings of the task "
         "are compared, shown or not.",
         kTierDifference));
   }
-  bool has_own = false, has_cost = false, has_unsettled = false;
-  for (const BoardTask& task : board.tasks) {
-    for (const BoardRow& row : all_rows(task)) {
-      has_own = has_own || row.is_users, has_cost = has_cost || row.cost,
-      has_unsettled = has_unsettled || row.unsettled;
-    }
-  }
-  if (has_unsettled) {
+  if (any_row(board, [](const BoardRow& row) { return row.unsettled; })) {
     notes.push_back(fmt::format(
         "?: an encoding of a later tier has a mean that is higher by more than {}; the seeds of this one differ so "
         "much that more are needed to tell it from the best of its tier.",
@@ -330,9 +324,9 @@ std::vector<std::string> board_notes(const Board& board, const BoardTexts& words
         kLearned, 100 * kLateTraining));
   }
   if (has_recurrent_models(board)) notes.emplace_back(kAboutRecurrentModels);
-  if (has_cost)
+  if (any_row(board, [](const BoardRow& row) { return row.cost.has_value(); }))
     notes.push_back("cost: core time of a training step, plain attention is 1; " + words.cost_source + ".");
-  if (has_own) {
+  if (any_row(board, [](const BoardRow& row) { return row.is_users; })) {
     notes.push_back(
         "*: from your reports. A cost that was not measured is estimated from the seconds of the experiments, tests "
         "included, relative to the seconds of encodings whose cost is known.");

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -22,31 +23,6 @@ namespace {
 /// Verdicts of claims that have a plot. The table has all claims.
 constexpr ClaimVerdict kPlotted[] = {ClaimVerdict::contradicted, ClaimVerdict::weaker, ClaimVerdict::inconclusive,
                                      ClaimVerdict::reproduced};
-
-/// Returns a published number as an accuracy from 0 to 1; empty if it is something else, such as a gain.
-std::optional<double> published_accuracy(const Published& published) {
-  const auto has = [&](const char* words) { return published.what.find(words) != std::string::npos; };
-  if (has(" in %") && !has("gain")) return has("error") ? 1 - published.value / 100 : published.value / 100;
-  if (published.what.starts_with("sequence accuracy")) return published.value;
-  return std::nullopt;
-}
-
-/// Returns the published accuracy of a cell; empty if it is of another task, or if the claim has not just one
-/// number for the cell.
-Json published_for(const Claim& claim, const ClaimCell& cell) {
-  if (claim.kind == ClaimKind::other_task) return nullptr;
-  const auto is_of = [](const std::string& stated, const std::string& name) {
-    return stated.empty() || stated == name;
-  };
-  std::vector<double> found;
-  for (const Published& published : claim.published) {
-    const std::optional<double> value = published_accuracy(published);
-    if (value && published.encoding == cell.encoding && is_of(published.task, cell.task) &&
-        is_of(published.split, cell.split))
-      found.push_back(*value);
-  }
-  return found.size() == 1 ? round_for_page(found.front()) : Json(nullptr);
-}
 
 /// One line of a claim's plot.
 struct Line {
@@ -94,7 +70,7 @@ bool same_place(const std::vector<Line>& lines) {
 std::string findings(const Claim& claim, const ClaimResult& result) {
   std::vector<std::string> parts;
   for (size_t r = 0; r < claim.rules.size(); ++r) {
-    const std::string published = published_text(claim.rules[r]);
+    const std::string published = published_text(claim, claim.rules[r]);
     parts.push_back(fmt::format("{}: found {}{}", rule_text(claim.rules[r]), found_text(result.rules[r]),
                                 published == "-" ? "" : ", published " + published));
   }
@@ -142,7 +118,100 @@ std::string capital(std::string text) {
   return text;
 }
 
+/// A dot of published_plots: a rule with a published value.
+struct PublishedDot {
+  double published = 0, found = 0;
+  std::optional<Interval> interval;
+};
+
+/// Returns the difference of an order rule and its interval. Empty if it was not published or not found.
+std::optional<PublishedDot> difference_dot(const Rule& rule, const RuleResult& result) {
+  const auto* order = std::get_if<OrderRule>(&rule);
+  if (!order || !order->gap || !result.difference) return std::nullopt;
+  return PublishedDot{*order->gap, *result.difference, result.interval};
+}
+
+/// Returns the mean accuracy of a level rule, with the least and the greatest of the seeds.
+std::optional<PublishedDot> level_dot(const Claim& claim, const Rule& rule, const AllEvidence& all) {
+  const auto* level = std::get_if<LevelRule>(&rule);
+  if (!level) return std::nullopt;
+  const std::optional<double> published = published_accuracy(claim, level->cell);
+  const auto found = all.find(evidence_key(level->cell, claim.metric));
+  if (!published || found == all.end()) return std::nullopt;
+  const auto [least, greatest] = std::ranges::minmax(found->second.values);
+  return PublishedDot{*published, mean(found->second.values), Interval{least, greatest}};
+}
+
+/// Adds the dot of a claim: of its rules with a dot the one that decides the verdict, or else the first.
+void add_dot(const Claim& claim, const ClaimResult& result,
+             const std::function<std::optional<PublishedDot>(size_t)>& dot_of, const std::string& address,
+             Plot& plot) {
+  std::optional<PublishedDot> chosen;
+  for (size_t r = 0; r < claim.rules.size(); ++r) {
+    const std::optional<PublishedDot> dot = dot_of(r);
+    if (!dot || (chosen && result.rules[r].verdict != result.verdict)) continue;
+    chosen = dot;
+    if (result.rules[r].verdict == result.verdict) break;
+  }
+  if (!chosen) return;
+  const auto end = [&](double Interval::*member) {
+    return chosen->interval ? round_for_page((*chosen->interval).*member) : Json(nullptr);
+  };
+  plot.rows.push_back({claim.name, to_string(result.verdict), round_for_page(chosen->published),
+                       round_for_page(chosen->found), end(&Interval::low), end(&Interval::high)});
+  plot.signals["addresses"][claim.name] = address;
+}
+
 }  // namespace
+
+std::vector<Plot> published_plots(std::span<const Claim> claims, std::span<const ClaimResult> results,
+                                  const AllEvidence& all,
+                                  const std::function<std::string(const Claim&)>& address_of) {
+  Plot differences{.kind = "scatter",
+                   .title = "Published and found differences",
+                   .columns = {{"row", "claim"},
+                               {"series", "verdict"},
+                               {"x", "published"},
+                               {"y", "found"},
+                               {"low", "from"},
+                               {"high", "to"}}};
+  differences.signals = {{"x_title", "published difference"},
+                         {"y_title", "found difference, with its 95 % interval"},
+                         {"bound", 0.25},
+                         {"addresses", Json::object()}};
+  Plot levels = differences;
+  levels.title = "Published and found accuracies";
+  levels.signals["x_title"] = "published accuracy";
+  levels.signals["y_title"] = "mean over seeds, with the least and the greatest";
+  levels.signals.erase("bound");
+  for (size_t i = 0; i < claims.size(); ++i) {
+    const Claim& claim = claims[i];
+    if (results[i].verdict == ClaimVerdict::not_run || results[i].verdict == ClaimVerdict::not_comparable)
+      continue;
+    const auto difference = [&](size_t r) { return difference_dot(claim.rules[r], results[i].rules[r]); };
+    const auto level = [&](size_t r) { return level_dot(claim, claim.rules[r], all); };
+    add_dot(claim, results[i], difference, address_of(claim), differences);
+    add_dot(claim, results[i], level, address_of(claim), levels);
+  }
+  const auto holds_published = [](const Json& row) {
+    return !row[4].is_null() && row[4] <= row[2] && row[2] <= row[5];
+  };
+  differences.about = fmt::format(
+      "A dot is a claim whose source states both accuracies: {} of {}. A claim with several rules has the dot of the rule "
+      "that decides it. On the dashed line, the found difference is the published one; below the dotted line, it is less "
+      "than a quarter of it, the bound of a rule. {} of the intervals contain the published difference. The models are "
+      "smaller than the published ones, so another number does not show an error of the source. Click a dot to open its claim.",
+      differences.rows.size(), claims.size(), std::ranges::count_if(differences.rows, holds_published));
+  levels.about = fmt::format(
+      "A dot is a claim about a level of one accuracy that its source states: {} of {}. On the dashed line, the mean is the "
+      "published accuracy. Click a dot to open its claim.",
+      levels.rows.size(), claims.size());
+  std::vector<Plot> plots;
+  for (Plot* plot : {&differences, &levels}) {
+    if (!plot->rows.empty()) plots.push_back(std::move(*plot));
+  }
+  return plots;
+}
 
 Plot claim_plot(const Claim& claim, const ClaimResult& result, const AllEvidence& all) {
   Plot plot{.kind = "strip",
@@ -177,7 +246,7 @@ Plot claim_plot(const Claim& claim, const ClaimResult& result, const AllEvidence
     }
     plot.rows.push_back({row, line.series, mean_here, std::move(values),
                          line.threshold ? round_for_page(*line.threshold) : Json(nullptr), line.need,
-                         published_for(claim, *line.cell)});
+                         round_for_page(published_accuracy(claim, *line.cell))});
   }
   plot.signals = {{"x_title", metric_info(claim.metric).title}, {"labels", std::move(labels)}};
   plot.details["opened_by"] = claim.name;
@@ -198,7 +267,17 @@ std::string make_claims_page(std::span<const Claim> claims, std::span<const Clai
           "A difference is reproduced if it is significantly above its bound, weaker if it is significantly below, and "
           "contradicted if it is significantly below 0, by permutation tests with Holm's correction. A level is weaker if nine in ten seeds are unlikely to reach it.",
           "predicted: the verdict that was expected before any run."}};
-  page.sections.push_back({"Verdicts", "", {make_verdict_plot("All claims", verdict_table(claims, results))}});
+  page.sections.push_back(
+      {"Verdicts",
+       "",
+       {make_verdict_plot("Verdicts by family", count_claims(claims, results, "family", &Claim::family)),
+        make_verdict_plot("Verdicts by kind", count_claims(claims, results, "kind", [](const Claim& claim) {
+                            return to_string(claim.kind);
+                          }))}});
+  std::vector<Plot> published =
+      published_plots(claims, results, all, [](const Claim& claim) { return "#claim=" + claim.name; });
+  if (!published.empty()) page.sections.push_back({"Published and found", "", std::move(published)});
+  page.sections.push_back({"All claims", "", {make_verdict_plot("All claims", verdict_table(claims, results))}});
   for (const ClaimVerdict verdict : kPlotted) {
     Section section{capital(to_string(verdict)), "", {}};
     for (size_t i = 0; i < claims.size(); ++i) {

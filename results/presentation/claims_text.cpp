@@ -4,8 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -39,12 +44,20 @@ Table rule_rows(std::span<const Claim> claims, std::span<const ClaimResult> resu
     for (size_t r = 0; r < claims[i].rules.size(); ++r) {
       const RuleResult& rule = results[i].rules[r];
       const bool named = r == 0 || every_row;
-      const Cell verdict = named ? Cell{to_string(results[i].verdict), tone(results[i].verdict)} : Cell{""};
+      const Cell verdict = named ? verdict_cell(results[i].verdict) : Cell{""};
       table.rows.push_back({named ? title(claims[i]) : "", verdict, rule_text(claims[i].rules[r]),
-                            published_text(claims[i].rules[r]), found_text(rule)});
+                            published_text(claims[i], claims[i].rules[r]), found_text(rule)});
     }
   }
   return table;
+}
+
+/// Returns a published number as an accuracy from 0 to 1; empty if it is something else, such as a gain.
+std::optional<double> as_accuracy(const Published& published) {
+  const auto has = [&](const char* words) { return published.what.find(words) != std::string::npos; };
+  if (has(" in %") && !has("gain")) return has("error") ? 1 - published.value / 100 : published.value / 100;
+  if (published.what.starts_with("sequence accuracy")) return published.value;
+  return std::nullopt;
 }
 
 std::string cell_text(const ClaimCell& cell) {
@@ -52,6 +65,8 @@ std::string cell_text(const ClaimCell& cell) {
 }
 
 }  // namespace
+
+Cell verdict_cell(ClaimVerdict verdict) { return {to_string(verdict), tone(verdict)}; }
 
 std::string rule_text(const Rule& rule) {
   if (const auto* level = std::get_if<LevelRule>(&rule)) {
@@ -66,9 +81,25 @@ std::string rule_text(const Rule& rule) {
   return fmt::format("{} > {}", cell_text(order.high), cell_text(order.low));
 }
 
-std::string published_text(const Rule& rule) {
-  const auto* order = std::get_if<OrderRule>(&rule);
-  return order && order->gap ? difference_text(*order->gap) : "-";
+std::optional<double> published_accuracy(const Claim& claim, const ClaimCell& cell) {
+  if (claim.kind == ClaimKind::other_task) return std::nullopt;
+  const auto is_of = [](const std::string& stated, const std::string& name) {
+    return stated.empty() || stated == name;
+  };
+  std::vector<double> found;
+  for (const Published& published : claim.published) {
+    const std::optional<double> value = as_accuracy(published);
+    if (value && published.encoding == cell.encoding && is_of(published.task, cell.task) &&
+        is_of(published.split, cell.split))
+      found.push_back(*value);
+  }
+  return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
+}
+
+std::string published_text(const Claim& claim, const Rule& rule) {
+  if (const auto* order = std::get_if<OrderRule>(&rule)) return order->gap ? difference_text(*order->gap) : "-";
+  const std::optional<double> accuracy = published_accuracy(claim, std::get<LevelRule>(rule).cell);
+  return accuracy ? accuracy_text(*accuracy) : "-";
 }
 
 std::string found_text(const RuleResult& result) {
@@ -88,6 +119,34 @@ std::string claim_kinds(std::span<const Claim> claims) {
     if (count > 0) counts.push_back(fmt::format("{} {}", count, to_string(kind)));
   }
   return fmt::format("{}", fmt::join(counts, ", "));
+}
+
+Table count_claims(std::span<const Claim> claims, std::span<const ClaimResult> results, const std::string& header,
+                   const std::function<std::string(const Claim&)>& group_of) {
+  std::vector<ClaimVerdict> verdicts;
+  for (const ClaimVerdict verdict : kClaimVerdicts) {
+    if (std::ranges::count(results, verdict, &ClaimResult::verdict) > 0) verdicts.push_back(verdict);
+  }
+  Table table{{{header}, {"claims", Align::right}}, {}};
+  for (const ClaimVerdict verdict : verdicts) table.columns.push_back({to_string(verdict), Align::right});
+  std::set<std::string> groups;
+  for (const Claim& claim : claims) groups.insert(group_of(claim));
+  const auto add = [&](const std::string& title, const auto& is_in) {
+    std::map<ClaimVerdict, int> counts;
+    int all = 0;
+    for (size_t i = 0; i < claims.size(); ++i) {
+      if (!is_in(claims[i])) continue;
+      ++counts[results[i].verdict];
+      ++all;
+    }
+    std::vector<Cell> cells{title, fmt::format("{}", all)};
+    for (const ClaimVerdict verdict : verdicts)
+      cells.emplace_back(counts[verdict] > 0 ? fmt::format("{}", counts[verdict]) : "-");
+    table.rows.push_back(std::move(cells));
+  };
+  for (const std::string& group : groups) add(group, [&](const Claim& claim) { return group_of(claim) == group; });
+  add("total", [](const Claim&) { return true; });
+  return table;
 }
 
 std::string count_verdicts(std::span<const ClaimResult> results) {

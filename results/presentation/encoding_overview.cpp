@@ -26,10 +26,15 @@ namespace {
 
 constexpr BoardStatus kStatuses[] = {BoardStatus::in_tier, BoardStatus::too_few_seeds, BoardStatus::not_learned};
 
-std::string title(BoardStatus status) {
+/// Returns the row of a task that has just one.
+const BoardRow& only_row(const BoardTask& task) {
+  return task.rows.empty() ? task.recurrent.front() : task.rows.front();
+}
+
+std::string title(BoardStatus status, bool is_recurrent) {
   switch (status) {
     case BoardStatus::in_tier:
-      return "In a tier, best first:";
+      return is_recurrent ? "Learned in distribution, best first:" : "In a tier, best first:";
     case BoardStatus::too_few_seeds:
       return fmt::format("Fewer than {} seeds, so in no tier, best first:", kEnoughSeeds);
     case BoardStatus::not_learned:
@@ -46,7 +51,7 @@ std::vector<const BoardTask*> select_tasks(const Board& board,
     if (is_chosen(task)) tasks.push_back(&task);
   }
   const auto place = [](const BoardTask* task) {
-    const BoardRow& row = task->rows.front();
+    const BoardRow& row = only_row(*task);
     const double shown = row.status == BoardStatus::not_learned ? row.in_distribution.value_or(0) : row.mean;
     return -shown;
   };
@@ -57,9 +62,10 @@ std::vector<const BoardTask*> select_tasks(const Board& board,
 Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status, bool with_lengths) {
   Table table{{{"task"}}, {}};
   const bool has_lengths = with_lengths && std::ranges::any_of(tasks, [](const BoardTask* task) {
-                             return task->rows.front().effective_length.has_value();
+                             return only_row(*task).effective_length.has_value();
                            });
-  if (status == BoardStatus::in_tier) table.columns.push_back({"tier"});
+  const bool has_tiers = status == BoardStatus::in_tier && !only_row(*tasks.front()).is_recurrent;
+  if (has_tiers) table.columns.push_back({"tier"});
   if (status == BoardStatus::not_learned) {
     table.columns.push_back({"in distribution", Align::right});
     table.columns.push_back({"learned by", Align::right});
@@ -71,10 +77,10 @@ Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status,
   table.columns.push_back({"best encoding"});
   table.columns.push_back({"its mean", Align::right});
   for (const BoardTask* task : tasks) {
-    const BoardRow& row = task->rows.front();
+    const BoardRow& row = only_row(*task);
     const Tone tone = row.tier == 1 ? Tone::good : Tone::plain;
     std::vector<Cell> cells{Cell{task->task, tone}};
-    if (status == BoardStatus::in_tier) cells.emplace_back(tier_text(row), tone);
+    if (has_tiers) cells.emplace_back(tier_text(row), tone);
     if (status == BoardStatus::not_learned) {
       cells.emplace_back(in_distribution_text(row));
       cells.emplace_back(learned_by_text(*task));
@@ -91,8 +97,11 @@ Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status,
 }
 
 const BoardRow* find_row(const BoardTask& task, const std::string& encoding) {
-  const auto found = std::ranges::find(task.rows, encoding, &BoardRow::encoding);
-  return found == task.rows.end() ? nullptr : &*found;
+  for (const std::vector<BoardRow>* rows : {&task.rows, &task.recurrent}) {
+    const auto found = std::ranges::find(*rows, encoding, &BoardRow::encoding);
+    if (found != rows->end()) return &*found;
+  }
+  return nullptr;
 }
 
 /// Returns the mean, or 0 if the encoding has not learned or not run the task.
@@ -115,21 +124,23 @@ bool has_different_tiers(const BoardTask& task, const std::vector<std::string>& 
 
 bool has_one_encoding(const Board& board) {
   return std::ranges::all_of(board.tasks, [&](const BoardTask& task) {
-    return task.recurrent.empty() && task.rows.size() == 1 &&
-           task.rows.front().encoding == board.tasks.front().rows.front().encoding;
+    return task.rows.size() + task.recurrent.size() == 1 &&
+           only_row(task).encoding == only_row(board.tasks.front()).encoding;
   });
 }
 
 std::string overview_text(const Board& board) {
-  const BoardRow& first = board.tasks.front().rows.front();
+  const BoardRow& first = only_row(board.tasks.front());
   const auto count = [&](auto test) {
-    return std::ranges::count_if(
-        board.tasks, [&](const BoardTask& task) { return task.mark.empty() && test(task.rows.front()); });
+    return std::ranges::count_if(board.tasks,
+                                 [&](const BoardTask& task) { return task.mark.empty() && test(only_row(task)); });
   };
   std::vector<std::string> counts;
   const auto add = [&](const std::string& what, std::ptrdiff_t tasks) {
     if (tasks > 0) counts.push_back(fmt::format("{} on {}", what, tasks));
   };
+  add("learned",
+      count([](const BoardRow& row) { return row.is_recurrent && row.status != BoardStatus::not_learned; }));
   add("tier 1", count([](const BoardRow& row) { return row.tier == 1; }));
   add("a lower tier", count([](const BoardRow& row) { return row.tier && *row.tier > 1; }));
   add("too few seeds for a tier",
@@ -152,11 +163,11 @@ std::vector<OverviewTable> overview_tables(const Board& board, bool with_lengths
   std::vector<OverviewTable> tables;
   for (const BoardStatus status : kStatuses) {
     const std::vector<const BoardTask*> tasks = select_tasks(
-        board, [&](const BoardTask& task) { return task.mark.empty() && task.rows.front().status == status; });
+        board, [&](const BoardTask& task) { return task.mark.empty() && only_row(task).status == status; });
     if (tasks.empty()) continue;
-    std::string heading = title(status);
+    std::string heading = title(status, only_row(*tasks.front()).is_recurrent);
     const bool has_gain = std::ranges::any_of(
-        tasks, [](const BoardTask* task) { return task->rows.front().learned.late_gain.has_value(); });
+        tasks, [](const BoardTask* task) { return only_row(*task).learned.late_gain.has_value(); });
     if (status == BoardStatus::not_learned && has_gain) {
       heading.insert(
           heading.size() - 1,
@@ -178,8 +189,7 @@ std::vector<std::string> few_encodings(const Board& board) {
   constexpr size_t kMost = 4;
   std::vector<std::string> encodings;
   for (const BoardTask& task : board.tasks) {
-    if (!task.recurrent.empty()) return {};
-    for (const BoardRow& row : task.rows) {
+    for (const BoardRow& row : all_rows(task)) {
       if (std::ranges::find(encodings, row.encoding) == encodings.end()) encodings.push_back(row.encoding);
     }
   }
@@ -203,7 +213,7 @@ Table side_by_side_table(const Board& board, const std::vector<std::string>& enc
     std::vector<Cell> cells{Cell{task->task}};
     for (const std::string& encoding : encodings) {
       const BoardRow* row = find_row(*task, encoding);
-      const bool is_best = row != nullptr && differ && row->tier == task->rows.front().tier;
+      const bool is_best = row != nullptr && differ && row->tier && row->tier == task->rows.front().tier;
       cells.emplace_back(row == nullptr                            ? "-"
                          : row->status == BoardStatus::not_learned ? "not learned"
                                                                    : accuracy_text(row->mean),
@@ -249,11 +259,14 @@ std::string side_by_side_text(const Board& board, const std::vector<std::string>
 }
 
 std::vector<std::string> side_by_side_notes(const Board& board) {
-  return {
+  std::vector<std::string> notes{
       values_note(board.options),
       fmt::format("not learned: most seeds are under {} in distribution, so the out-of-distribution accuracy says "
                   "nothing about the encoding. The order of the rows takes it as 0.",
                   kLearned)};
+  const auto has_recurrent = [](const BoardTask& task) { return !task.recurrent.empty(); };
+  if (std::ranges::any_of(board.tasks, has_recurrent)) notes.emplace_back(kAboutRecurrentModels);
+  return notes;
 }
 
 }  // namespace posbench

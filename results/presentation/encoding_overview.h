@@ -19,19 +19,19 @@ inline constexpr const char* kAboutInterquartileMean =
     "Interquartile mean: mean of the middle half of all values of the encoding, with the 95 % interval over seeds; a "
     "task that it has not learned counts with its accuracy.";
 
-/// Returns true if each task of the board has just one row, of the same encoding.
+/// Returns true if each task of the board has just one row, of the same encoding or recurrent model.
 bool has_one_encoding(const Board&);
 
 /// Returns "cope on 65 tasks, out of distribution: tier 1 on 3, a lower tier on 4, ..., not learned on 28.
 /// Interquartile mean over the 45 that an encoding of the board has learned: 0.60 (0.58 to 0.62). Cost: 1.9x."
 std::string overview_text(const Board&);
 
-/// Returns a table for each status that occurs: in a tier, too few seeds, not learned; and one of the marked
-/// tasks. The best task is first, the worst last. Each row also has the best encoding of its task and the mean of
+/// Returns a table for each status that occurs: in a tier (for a recurrent model: learned), too few seeds, not
+/// learned; and one of the marked tasks. The best task is first, the worst last. Each row also has the best encoding of its task and the mean of
 /// that encoding; with_lengths adds the effective lengths, if the reports have any.
 std::vector<OverviewTable> overview_tables(const Board&, bool with_lengths);
 
-/// Returns the encodings of all rows. Empty if they are more than four, or if a row is of a recurrent model.
+/// Returns the encodings and recurrent models of all rows. Empty if they are more than four.
 std::vector<std::string> few_encodings(const Board&);
 
 /// Returns a row for each task, with the mean of each encoding. The tasks on which the first is furthest ahead

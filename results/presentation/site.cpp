@@ -98,9 +98,9 @@ std::vector<SiteFile> make_site(const SiteContents& contents, int jobs,
                           .common = summarize_over_tasks(select_common_tasks(board)),
                           .all = summarize_over_tasks(board)};
   std::vector<std::function<SiteFile()>> pages{
-      [&] { return make_board_file(source); }, [&] { return make_reference_file(source); },
-      [&] { return make_index_page(source); }, [&] { return make_submit_page(source); },
-      [&] { return make_licenses_page(source); }};
+      [&] { return make_board_file(source); },  [&] { return make_reference_file(source); },
+      [&] { return make_index_page(source); },  [&] { return make_claims_index(source); },
+      [&] { return make_submit_page(source); }, [&] { return make_licenses_page(source); }};
   for (const SiteTask& task : contents.tasks) pages.push_back([&] { return make_task_page(source, task); });
   for (const SiteEncoding& encoding : contents.encodings)
     pages.push_back([&] { return make_encoding_page(source, encoding); });

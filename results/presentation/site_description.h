@@ -33,7 +33,9 @@ struct SiteTask {
 struct SiteClaim {
   Claim claim;
   ClaimResult result;
-  std::string at_full_size;                   // the verdict
+  Claim full_claim;  // at the published size
+  ClaimResult full_result;
+  bool has_one_size = false;                  // both are equal
   std::vector<std::string> encodings, tasks;  // the registered names of those in its rules
 };
 
@@ -42,7 +44,7 @@ struct SiteContents {
   std::vector<SiteEncoding> encodings;
   std::vector<SiteTask> tasks;
   std::vector<SiteClaim> claims;
-  AllEvidence evidence;  // for the claims
+  AllEvidence evidence;  // for the claims at both sizes
   BoardReport board;
   std::vector<AspectTasks> aspects;
   BoardTexts texts;

@@ -187,14 +187,11 @@ std::string_view find_part(std::string_view begin, std::string_view end) {
 }  // namespace
 
 SiteTable claim_rows(const std::vector<const SiteClaim*>& claims) {
-  Table table{{{"claim"}, {"verdict"}, {"statement"}, {"kind"}, {"predicted"}}, {}};
+  Table table{{{"claim"}, {"verdict"}, {"published size"}, {"statement"}, {"kind"}, {"predicted"}}, {}};
   for (const SiteClaim* one : claims) {
-    const ClaimVerdict verdict = one->result.verdict;
-    const Tone tone = verdict == ClaimVerdict::reproduced     ? Tone::good
-                      : verdict == ClaimVerdict::contradicted ? Tone::bad
-                                                              : Tone::plain;
-    table.rows.push_back({one->claim.name, Cell{to_string(verdict), tone}, one->claim.statement,
-                          to_string(one->claim.kind), one->claim.expected});
+    table.rows.push_back({one->claim.name, verdict_cell(one->result.verdict),
+                          verdict_cell(one->full_result.verdict), one->claim.statement, to_string(one->claim.kind),
+                          one->claim.expected});
   }
   return {std::move(table), {{0, Named::claim}}};
 }
@@ -221,7 +218,10 @@ SiteFile make_index_page(const SiteSource& source) {
   std::vector<const SiteClaim*> claims;
   for (const SiteClaim& claim : contents.claims) claims.push_back(&claim);
   text.add_table("Claims", claim_rows(claims));
-  text.add_paragraph(claim_counts(source));
+  text.add_paragraph(
+      claim_counts(source) +
+      " The column 'published size' has the verdicts on models of the published size. The page Claims, above, counts the "
+      "verdicts by family, and has plots of the published and the found values.");
   for (const std::string& warning : contents.board.warnings) page.notes.push_back("Note: " + warning);
   return {"index.html", to_html(page, std::move(text).finish())};
 }

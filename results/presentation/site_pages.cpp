@@ -106,7 +106,7 @@ void add_results(const SiteSource& source, const BoardTask& task, SiteText& text
 std::string rules_text(const Claim& claim, const ClaimResult& result) {
   std::string text;
   for (size_t r = 0; r < claim.rules.size(); ++r) {
-    const std::string published = published_text(claim.rules[r]);
+    const std::string published = published_text(claim, claim.rules[r]);
     text += fmt::format("{}{}: {}; found {}{}", r == 0 ? "" : "\n", rule_text(claim.rules[r]),
                         to_string(result.rules[r].verdict), found_text(result.rules[r]),
                         published == "-" ? "" : ", published " + published);
@@ -119,6 +119,25 @@ std::string numbers_text(const Claim& claim) {
   for (const Published& number : claim.published)
     text += fmt::format("{}{}: {:g} ({})", text.empty() ? "" : "\n", number.encoding, number.value, number.what);
   return text;
+}
+
+/// Adds the verdict on a claim at one size, its plot, and the command that repeats it.
+void add_verdict(const SiteSource& source, const Claim& claim, const ClaimResult& result, const char* size_flag,
+                 SiteText& text, Section& plots) {
+  const bool is_judged = result.verdict != ClaimVerdict::not_run && result.verdict != ClaimVerdict::not_comparable;
+  text.add_facts(std::vector<SiteFact>{{"verdict", to_string(result.verdict)},
+                                       {"reason", result.reason},
+                                       {"rules", rules_text(claim, result)},
+                                       {"differs", claim.comparable ? claim.differs : ""}});
+  if (!claim.comparable) return;
+  text.add_lines(fmt::format("posbench reproduce {}{}", size_flag, claim.name));
+  if (!is_judged) return;
+  Plot plot = claim_plot(claim, result, source.contents.evidence);
+  plot.title = *size_flag == '\0' ? "Evidence" : "Evidence at the published size";
+  plot.about =
+      "A dot is a seed, a colored bar the mean. The red bar is the threshold: the mean of the encoding that is claimed to be "
+      "higher must be above it, and nine in ten seeds must reach a claimed level. A gray diamond is the published value.";
+  plots.plots.push_back(std::move(plot));
 }
 
 }  // namespace
@@ -178,30 +197,56 @@ SiteFile make_claim_page(const SiteSource& source, const SiteClaim& one) {
   text.add_paragraph(claim.statement);
   text.add_links("Encodings", Named::encoding, one.encodings);
   text.add_links("Tasks", Named::task, one.tasks);
-  text.begin_section("verdict", "Verdict");
-  text.add_facts(std::vector<SiteFact>{{"verdict", to_string(one.result.verdict)},
-                                       {"reason", one.result.reason},
-                                       {"at full size", one.at_full_size},
-                                       {"predicted", claim.expected},
-                                       {"rules", rules_text(claim, one.result)},
-                                       {"metric", metric_info(claim.metric).title}});
   text.begin_section("source", "Source");
   text.add_facts(std::vector<SiteFact>{{"source", claim.source},
                                        {"kind", to_string(claim.kind)},
                                        {"read", fmt::format("{}: {}", claim.read_from, claim.read_where)},
                                        {"published", numbers_text(claim)},
-                                       {"differs", claim.differs}});
-  text.begin_section("repeat", "Repeat it");
-  text.add_lines(fmt::format("posbench reproduce {}", claim.name));
-  if (one.result.verdict != ClaimVerdict::not_run && one.result.verdict != ClaimVerdict::not_comparable) {
-    Plot plot = claim_plot(claim, one.result, source.contents.evidence);
-    plot.title = "Evidence";
-    plot.about =
-        "A dot is a seed, a colored bar the mean. The red bar is the threshold: the mean of the encoding that is claimed to be "
-        "higher must be above it, and nine in ten seeds must reach a claimed level. A gray diamond is the published value.";
-    page.sections.push_back({"Plot", "", {std::move(plot)}});
+                                       {"metric", metric_info(claim.metric).title},
+                                       {"predicted", claim.expected}});
+  Section plots{"Plots", "", {}};
+  text.begin_section("verdict", "Verdict");
+  add_verdict(source, claim, one.result, one.has_one_size ? "--full " : "", text, plots);
+  if (!one.has_one_size) {
+    text.begin_section("full", "Verdict at the published size");
+    add_verdict(source, one.full_claim, one.full_result, "--full ", text, plots);
   }
+  if (!plots.plots.empty()) page.sections.push_back(std::move(plots));
   return {source.addresses.find(Named::claim, claim.name), to_html(page, std::move(text).finish())};
+}
+
+SiteFile make_claims_index(const SiteSource& source) {
+  std::vector<Claim> reduced, full;
+  std::vector<ClaimResult> reduced_results, full_results;
+  for (const SiteClaim& one : source.contents.claims) {
+    reduced.push_back(one.claim);
+    reduced_results.push_back(one.result);
+    const ClaimVerdict verdict = one.full_result.verdict;
+    if (verdict == ClaimVerdict::not_run || verdict == ClaimVerdict::not_comparable) continue;
+    full.push_back(one.full_claim);
+    full_results.push_back(one.full_result);
+  }
+  Page page{.title = "Claims of papers about position encodings"};
+  page.notes = {
+      "The index lists all claims. Each has a page with its rules, its source and the seeds that decide it."};
+  SiteText text(source, "");
+  const auto add = [&](const std::string& id, const std::string& size, const std::vector<Claim>& claims,
+                       const std::vector<ClaimResult>& results) {
+    text.begin_section(id, fmt::format("Verdicts at the {} size", size));
+    text.add_paragraph(fmt::format("{} claims: {}.", claims.size(), count_verdicts(results)));
+    text.add_table(fmt::format("Verdicts by family, {} size", size),
+                   {count_claims(claims, results, "family", &Claim::family)});
+    text.add_table(fmt::format("Verdicts by kind, {} size", size),
+                   {count_claims(claims, results, "kind", [](const Claim& one) { return to_string(one.kind); })});
+    Section section{fmt::format("Published and found, {} size", size), "", {}};
+    section.plots = published_plots(claims, results, source.contents.evidence, [&](const Claim& claim) {
+      return source.addresses.find(Named::claim, claim.name);
+    });
+    if (!section.plots.empty()) page.sections.push_back(std::move(section));
+  };
+  add("reduced", "reduced", reduced, reduced_results);
+  if (!full.empty()) add("full", "published", full, full_results);
+  return {"claims.html", to_html(page, std::move(text).finish())};
 }
 
 }  // namespace posbench

@@ -80,13 +80,15 @@ SiteFile make_index_page(const SiteSource&);
 SiteFile make_encoding_page(const SiteSource&, const SiteEncoding&);
 SiteFile make_task_page(const SiteSource&, const SiteTask&);
 SiteFile make_claim_page(const SiteSource&, const SiteClaim&);
+/// The verdicts by family and by kind, and the published and found values, at both sizes.
+SiteFile make_claims_index(const SiteSource&);
 SiteFile make_submit_page(const SiteSource&);
 SiteFile make_licenses_page(const SiteSource&);
 
 /// Returns the style, the scripts and the names that the search finds.
 std::vector<SiteFile> make_shared_files(const SiteSource&);
 
-/// Returns a row for each claim: name, verdict, kind and statement.
+/// Returns a row for each claim: name, verdicts, statement, kind and predicted verdict.
 SiteTable claim_rows(const std::vector<const SiteClaim*>&);
 
 }  // namespace posbench

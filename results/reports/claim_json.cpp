@@ -41,8 +41,10 @@ ClaimCell read_cell(const Field& field, const ClaimFile& file) {
 }
 
 Rule read_rule(const Field& field, const ClaimFile& file) {
+  field.refuse_other_keys({"level", "order"});
   if (field.has("level")) {
     const Field level = field["level"];
+    level.refuse_other_keys({"task", "encoding", "split", "learned_from", "at_least", "at_most"});
     LevelRule rule{.cell = read_cell(level, file),
                    .at_least = number_or_nothing(level, "at_least", 0, 1),
                    .at_most = number_or_nothing(level, "at_most", 0, 1)};
@@ -51,6 +53,8 @@ Rule read_rule(const Field& field, const ClaimFile& file) {
   }
   const Field order = field["order"];
   const Field high = order["high"], low = order["low"];
+  order.refuse_other_keys({"high", "low", "gap", "least"});
+  for (const Field* cell : {&high, &low}) cell->refuse_other_keys({"task", "encoding", "split", "learned_from"});
   return OrderRule{.high = read_cell(high, file),
                    .low = read_cell(low, file),
                    .gap = number_or_nothing(order, "gap", 0, 1),
@@ -79,6 +83,7 @@ void read_origin(const Field& field, Claim& claim) {
 }
 
 Published read_published(const Field& item, const ClaimFile& file) {
+  item.refuse_other_keys({"what", "encoding", "value", "task", "split"});
   Published published{item["what"].text(), item["encoding"].name(), item["value"].number(-1e9, 1e9),
                       text_or(item, "task"), text_or(item, "split")};
   if (!published.task.empty() && !file.tasks.contains(published.task))
@@ -87,6 +92,7 @@ Published read_published(const Field& item, const ClaimFile& file) {
 }
 
 ClaimSetting read_setting(const Field& field) {
+  field.refuse_other_keys({"profile", "config", "seeds", "differs", "not_comparable"});
   if (field.has("not_comparable")) return {.differs = field["not_comparable"].text(), .comparable = false};
   const Field config = field["config"];
   return {.profile = field["profile"].name(),
@@ -210,6 +216,8 @@ std::string to_string(ClaimSize size) { return size == ClaimSize::reduced ? "red
 ClaimFile read_claim(const Json& json, const std::string& name) {
   const std::string path = name + ".json";
   const Field field(json, path);
+  field.refuse_other_keys({"statement", "family", "source", "kind", "read_from", "read_where", "published",
+                           "expected", "metric", "tasks", "reduced", "full", "rules"});
   ClaimFile file;
   file.claim = {.name = name,
                 .statement = field["statement"].text(),
@@ -220,6 +228,7 @@ ClaimFile read_claim(const Json& json, const std::string& name) {
   const Field tasks = field["tasks"], reduced = field["reduced"], full = field["full"], rules = field["rules"];
   for (const auto& [task, specs] : tasks.object().items()) {
     const Field spec = tasks[task.c_str()];
+    if (!specs.is_string()) spec.refuse_other_keys({"reduced", "full"});
     const std::string at_full = specs.is_string() ? spec.name() : spec["full"].name();
     const std::string at_reduced = specs.is_string() ? at_full : spec["reduced"].name();
     file.tasks[task] = {{ClaimSize::reduced, at_reduced}, {ClaimSize::full, at_full}};

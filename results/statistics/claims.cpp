@@ -30,10 +30,13 @@ const Evidence* find(const AllEvidence& all, const ClaimCell& cell, Metric metri
   return found == all.end() ? nullptr : &found->second;
 }
 
-/// Returns why a cell cannot decide a rule; empty if it can.
+constexpr const char* kMustLearn = "longer training or a larger model may decide";
+
+/// Returns why a cell cannot decide a rule, and what would; empty if it can decide it.
 std::string why_not(const ClaimCell& cell, const Evidence& evidence) {
   if (evidence.values.size() < kClaimSeeds) {
-    return fmt::format("{} has {} seeds, fewer than {}", name(cell), evidence.values.size(), kClaimSeeds);
+    return fmt::format("{} has {} seeds, fewer than the {} that a rule needs", name(cell), evidence.values.size(),
+                       kClaimSeeds);
   }
   if (!out_of_distribution(cell) || evidence.learned.by_half_the_seeds()) return "";
   const Count seeds = evidence.learned.seeds;
@@ -43,7 +46,7 @@ std::string why_not(const ClaimCell& cell, const Evidence& evidence) {
     text += fmt::format(", and the last {:.0f} % of training gained {:+.2f}", 100 * kLateTraining,
                         *evidence.learned.late_gain);
   }
-  return text;
+  return fmt::format("{}; {}", text, kMustLearn);
 }
 
 template <class Cell, class AnyRule>
@@ -83,14 +86,30 @@ Judged look_up(const Claim& claim, const Rule& rule, const AllEvidence& all) {
 void refuse_failed(const ClaimCell& cell, const Evidence& evidence, RuleResult& result) {
   if (result.verdict != ClaimVerdict::reproduced || evidence.failed == 0) return;
   result.verdict = ClaimVerdict::inconclusive;
-  result.reason = fmt::format("{} diverged or failed in {} of {} seeds, and their accuracy of 0 supports no claim",
-                              name(cell), evidence.failed, evidence.values.size());
+  result.reason = fmt::format(
+      "{} diverged or failed in {} of {} seeds, and their accuracy of 0 supports no claim; a lower learning rate may "
+      "decide",
+      name(cell), evidence.failed, evidence.values.size());
 }
 
-/// Returns the probability that so few seeds or fewer reach a level which kSolvingSeeds of all seeds reach.
-double solving_p(Count reached) {
-  const boost::math::binomial distribution(static_cast<double>(reached.total), kSolvingSeeds);
+constexpr int kMostSeeds = 100;  // that are proposed
+
+/// Returns the probability that so few seeds or fewer reach a level which this fraction of all seeds reach.
+double reaching_p(Count reached, double fraction) {
+  const boost::math::binomial distribution(static_cast<double>(reached.total), fraction);
   return cdf(distribution, static_cast<double>(reached.correct));
+}
+
+/// Returns the smallest number of seeds with which the binomial test refutes, with a probability of 0.8, that nine
+/// in ten reach the level, if the fraction of those that reach it stays the same; empty above kMostSeeds.
+std::optional<int> seeds_to_refute(Count reached, double alpha) {
+  constexpr double kPower = 0.8;
+  for (auto n = static_cast<int>(reached.total) + 1; n <= kMostSeeds; ++n) {
+    int refuted = -1;  // the greatest number that refutes it
+    while (reaching_p({refuted + 1, n}, kSolvingSeeds) <= alpha) ++refuted;
+    if (refuted >= 0 && reaching_p({refuted, n}, accuracy(reached)) >= kPower) return n;
+  }
+  return std::nullopt;
 }
 
 void judge_level(Judged& judged, double alpha) {
@@ -105,11 +124,22 @@ void judge_level(Judged& judged, double alpha) {
   if (accuracy(reached) <= kFailingSeeds) judged.result.verdict = ClaimVerdict::contradicted;
   if (rule.at_most) refuse_failed(rule.cell, *judged.high, judged.result);
   if (judged.result.verdict != ClaimVerdict::inconclusive || !judged.result.reason.empty()) return;
-  const double p = solving_p(reached);
-  if (p <= alpha) judged.result.verdict = ClaimVerdict::weaker;
-  judged.result.reason = fmt::format("{} of {} seeds; nine in ten {} ({})", reached.correct, reached.total,
-                                     p <= alpha ? "are unlikely" : "remain possible",
-                                     p < 0.001 ? "p < 0.001" : fmt::format("p = {:.3f}", p));
+  const double p = reaching_p(reached, kSolvingSeeds);
+  const std::string p_text = p < 0.001 ? "p < 0.001" : fmt::format("p = {:.3f}", p);
+  const std::string found = fmt::format("{} of {} seeds", reached.correct, reached.total);
+  if (p <= alpha) {
+    judged.result.verdict = ClaimVerdict::weaker;
+    judged.result.reason = fmt::format("{}; nine in ten are unlikely ({})", found, p_text);
+    return;
+  }
+  judged.result.seeds_needed = seeds_to_refute(reached, alpha);
+  judged.result.reason = fmt::format(
+      "{}; nine in ten remain possible ({}); {}", found, p_text,
+      judged.result.seeds_needed
+          ? fmt::format("about {} seeds in all would show that fewer do", *judged.result.seeds_needed)
+          : fmt::format("it would be reproduced with {} seeds if the others meet it",
+                        static_cast<int>(std::lround(static_cast<double>(reached.total - reached.correct) /
+                                                     (1 - kSolvingSeeds)))));
 }
 
 void measure_order(Judged& judged) {
@@ -124,10 +154,9 @@ void measure_order(Judged& judged) {
 
 /// Returns the smallest number of seeds of each encoding, more than `trained`, with which a t-test of this effect
 /// has a power of 0.8 at that level, and with which a permutation test can reach the level at all; empty above
-/// 100.
+/// kMostSeeds.
 std::optional<int> seeds_needed(double effect, double deviation, double level, size_t trained) {
-  constexpr size_t kMax = 100;
-  for (auto n = static_cast<unsigned>(trained + 1); n <= kMax; ++n) {
+  for (auto n = static_cast<unsigned>(trained + 1); n <= kMostSeeds; ++n) {
     if (boost::math::binomial_coefficient<double>(2 * n, n) * level < 1) continue;
     const double freedom = 2.0 * n - 2;
     const double critical = quantile(complement(boost::math::students_t(freedom), level));
@@ -146,8 +175,8 @@ std::string why_not_weaker(const Judged& judged) {
   const auto& rule = std::get<OrderRule>(*judged.rule);
   if (has_neither_learned(judged)) {
     const Count high = judged.high->learned.seeds, low = judged.low->learned.seeds;
-    return fmt::format("neither encoding has learned the task ({} of {} and {} of {} seeds)", high.correct,
-                       high.total, low.correct, low.total);
+    return fmt::format("neither encoding has learned the task ({} of {} and {} of {} seeds); {}", high.correct,
+                       high.total, low.correct, low.total, kMustLearn);
   }
   if (metric_info(judged.metric).is_accuracy && mean(judged.low->values) > 1 - rule.least) {
     return fmt::format("{} is too good for a difference of {:.3f}; only a harder test would decide",
@@ -161,21 +190,26 @@ std::string why_not_weaker(const Judged& judged) {
 void explain_order(Judged& judged, double alpha, size_t tests, size_t tests_weaker) {
   const auto& rule = std::get<OrderRule>(*judged.rule);
   RuleResult& result = judged.result;
+  const double difference = *result.difference;
+  const auto seeds_for = [&](double effect, size_t corrected) {
+    const double high = standard_deviation(judged.high->values), low = standard_deviation(judged.low->values);
+    return seeds_needed(effect, std::sqrt((high * high + low * low) / 2), alpha / static_cast<double>(corrected),
+                        std::max(judged.high->values.size(), judged.low->values.size()));
+  };
   if (result.verdict == ClaimVerdict::weaker) {
     result.reason = fmt::format("the difference is below {:.3f}, which the rule needs", rule.least);
+    const std::optional<int> seeds = difference < 0 ? seeds_for(-difference, tests) : std::nullopt;
+    if (seeds)
+      result.reason += fmt::format("; about {} seeds of each encoding in all would show the opposite", *seeds);
     return;
   }
-  const double difference = *result.difference;
   const bool is_greater = difference > rule.least;
   if (!is_greater) result.reason = why_not_weaker(judged);
   // Seeds can still contradict the rule if the rival is too good for it to be weaker.
   const bool is_opposite = !result.reason.empty() && difference < 0 && !has_neither_learned(judged);
   if (!result.reason.empty() && !is_opposite) return;
   const double effect = is_opposite ? -difference : std::abs(difference - rule.least);
-  const double level = alpha / static_cast<double>(is_greater || is_opposite ? tests : tests_weaker);
-  const double high = standard_deviation(judged.high->values), low = standard_deviation(judged.low->values);
-  result.seeds_needed = seeds_needed(effect, std::sqrt((high * high + low * low) / 2), level,
-                                     std::max(judged.high->values.size(), judged.low->values.size()));
+  result.seeds_needed = seeds_for(effect, is_greater || is_opposite ? tests : tests_weaker);
   if (result.seeds_needed) {
     result.reason = fmt::format("about {} seeds of each encoding in all would show {}", *result.seeds_needed,
                                 is_greater    ? "the claimed difference"
@@ -183,8 +217,9 @@ void explain_order(Judged& judged, double alpha, size_t tests, size_t tests_weak
                                               : "that the difference is smaller");
   } else if (!is_opposite) {
     result.reason = fmt::format(
-        "the seeds vary too much to tell the difference from {:.3f}, which the rule needs; even 100 seeds would not decide, by extrapolation",
-        rule.least);
+        "the seeds vary too much to tell the difference from {:.3f}, which the rule needs; even {} seeds would not "
+        "decide, by extrapolation; {} if the seeds then vary less",
+        rule.least, kMostSeeds, kMustLearn);
   }
 }
 
@@ -309,7 +344,7 @@ std::string meaning(ClaimVerdict verdict) {
     case ClaimVerdict::contradicted:
       return "the difference is significantly below 0, or at most one in ten seeds meet the rule";
     case ClaimVerdict::inconclusive:
-      return "the runs show none of reproduced, weaker and contradicted; the reason states if more seeds would";
+      return "the runs show none of reproduced, weaker and contradicted; the reason states what may decide";
     case ClaimVerdict::not_comparable:
       return "the suite cannot train what the source trained; the reason lists the differences";
     case ClaimVerdict::not_run:

@@ -129,8 +129,9 @@ struct RuleResult {
   std::optional<double> p_above_least, p_below_zero, p_below_least;  // one-sided, corrected
   // For a level rule:
   std::optional<Count> reached;  // seeds
-  /// The number of seeds of each encoding that would decide with probability 0.8, if the true difference is the
-  /// one that was found; empty if the rule is decided, or if no number would decide it.
+  /// The number of seeds of each encoding that would decide with probability 0.8, if the true difference, or the
+  /// fraction of seeds that reach the level, is the one that was found; empty if the rule is decided, or if no number
+  /// up to 100 would decide it.
   std::optional<int> seeds_needed;
 };
 

@@ -52,6 +52,18 @@ TEST_CASE("an invalid claim is refused with its JSON path") {
   CHECK_THROWS_WITH(read(R"({"reduced": "half"})"),
                     Catch::Matchers::StartsWith("mine.json: reduced is \"half\", expected"));
   CHECK_THROWS_WITH(read(R"({"tasks": {"t": ""}})"), Catch::Matchers::StartsWith("mine.json: tasks.t is \"\""));
+  CHECK_THROWS_WITH(
+      read(R"({"metrik": "token"})"),
+      Catch::Matchers::Equals("mine.json: metrik is \"token\", unknown key; did you mean 'metric'?"));
+  CHECK_THROWS_WITH(read(R"({"full": {"seed": 5}})"), ContainsSubstring("full.seed is 5, unknown key"));
+  CHECK_THROWS_WITH(
+      read(
+          R"({"rules": [{"level": {"task": "t", "encoding": "rope", "split": "s", "at_leest": 0.9, "at_least": 0.9}}]})"),
+      ContainsSubstring("rules[0].level.at_leest is 0.9, unknown key; did you mean 'at_least'?"));
+  CHECK_THROWS_WITH(
+      read(
+          R"({"rules": [{"order": {"high": {"task": "t", "encoding": "rope", "split": "s"}, "low": {"task": "t", "encoding": "none", "split": "s", "learned": 0.5}, "least": 0.1}}]})"),
+      ContainsSubstring("rules[0].order.low.learned is 0.5, unknown key"));
   CHECK_THROWS_WITH(read(R"({"rules": []})"), ContainsSubstring("expected one rule or more"));
   CHECK_THROWS_WITH(read(R"({"tasks": {"t": null, "u": {"reduced": "copy", "full": "copy"}}})"),
                     ContainsSubstring("expected a name of 'tasks'"));

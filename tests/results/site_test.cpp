@@ -8,6 +8,7 @@
 
 #include "results/presentation/page_template.h"
 #include "tests/catch.h"
+#include "tests/results/claim_fixtures.h"
 #include "tests/results/golden_board.h"
 
 using namespace posbench;
@@ -31,7 +32,8 @@ SiteContents small_contents(const Report& reference) {
     contents.tasks.push_back({.name = task.task, .family = "family", .aspects = "recall", .facts = {{"a", "b"}}});
   SiteClaim claim{.claim = {.name = "rope-fails", .statement = "rope fails on <task2>", .expected = "reproduced"},
                   .result = {.verdict = ClaimVerdict::not_comparable, .reason = "a reason"},
-                  .at_full_size = "not run",
+                  .full_claim = {},
+                  .full_result = {},
                   .encodings = {"rope"},
                   .tasks = {"task2"}};
   contents.claims.push_back(claim);
@@ -59,10 +61,10 @@ TEST_CASE("every encoding of a site has its own file, whatever its name is") {
     CHECK(file.path.find("/.") == std::string::npos);
     CHECK(!file.text.empty());
   }
-  for (const char* path :
-       {"index.html", "board.html", "reference.html", "submit.html", "licenses.html", "encodings/rope.html",
-        "encodings/Rope-2.html", "encodings/cope--runs--mine--.html", "encodings/cope--runs--mine---2.html",
-        "encodings/-...html", "tasks/task2.html", "claims/rope-fails.html"}) {
+  for (const char* path : {"index.html", "board.html", "reference.html", "submit.html", "licenses.html",
+                           "claims.html", "encodings/rope.html", "encodings/Rope-2.html",
+                           "encodings/cope--runs--mine--.html", "encodings/cope--runs--mine---2.html",
+                           "encodings/-...html", "tasks/task2.html", "claims/rope-fails.html"}) {
     CAPTURE(path);
     CHECK(paths.contains(path));
   }
@@ -84,6 +86,32 @@ TEST_CASE("the pages of a site link encodings, tasks and claims, and escape text
   CHECK(claim.find("rope fails on &lt;task2&gt;") != std::string::npos);
   CHECK(claim.find("files/vega.js") == std::string::npos);  // a claim without evidence has no plot
   CHECK(rope.find("<script src=\"../files/vega.js\"></script>") != std::string::npos);
+}
+
+TEST_CASE("a site has the verdict on a claim at both sizes, with its command and plot") {
+  const Report reference = golden_board().report;
+  SiteContents contents = small_contents(reference);
+  SiteClaim& one = contents.claims.front();
+  one.claim.comparable = false;
+  one.full_claim = claim({order("solves", "fails")});
+  one.full_claim.name = one.claim.name;
+  contents.evidence = three_encodings();
+  one.full_result = judge_claims(std::vector{one.full_claim}, contents.evidence).front();
+  const std::vector<SiteFile> files = make_site(contents, 2);
+  const std::string page = text_of(files, "claims/rope-fails.html"), counts = text_of(files, "claims.html");
+  const auto has = [](const std::string& text, const std::string& part) { return text.find(part) != text.npos; };
+  CHECK(has(page, "<dt>verdict</dt><dd>not comparable</dd>"));
+  CHECK(has(page, "<dt>verdict</dt><dd>reproduced</dd>"));
+  CHECK(has(page, "posbench reproduce --full rope-fails"));
+  CHECK(!has(page, "posbench reproduce rope-fails"));
+  CHECK(has(page, "\"title\":\"Evidence at the published size\""));
+  CHECK(has(text_of(files, "index.html"), ">not comparable</td><td class=\"good\">reproduced</td>"));
+  CHECK(has(counts, ">1 claims: 1 not comparable.</p>"));
+  CHECK(has(counts, ">1 claims: 1 reproduced.</p>"));
+  CHECK(has(counts, "\"addresses\":{\"rope-fails\":\"claims/rope-fails.html\"}"));
+  one.has_one_size = true;
+  CHECK(has(text_of(make_site(contents, 2), "claims/rope-fails.html"), ">Verdict at the published size<") ==
+        false);
 }
 
 TEST_CASE("the index of a site shows marks, and counts no results on marked tasks") {

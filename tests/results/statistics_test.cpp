@@ -271,7 +271,11 @@ TEST_CASE("a test of a shift uses all relabelings of up to ten seeds a side") {
   CHECK(least_p(7) == Approx(1.0 / 3432));
   CHECK(least_p(8) == Approx(1.0 / 12870));
   CHECK(least_p(10) == Approx(1.0 / 184756));
-  CHECK(least_p(11) == Approx(1.0 / 10000));  // 10,000 random relabelings
+  CHECK(least_p(11) == Approx(2.0 / 200000));  // of 200,000 random relabelings, the true one and its like
+  const std::vector<double> some{0.1, 0.3, 0.2, 0.4, 0.5, 0.2, 0.1, 0.6, 0.3, 0.2, 0.4};
+  const double large = shift_p(some, some, 0);  // over 10,000 random relabelings, since it is large
+  CHECK(large > 0.4);
+  CHECK(std::round(large * 10000) == Approx(large * 10000));
 }
 
 TEST_CASE("the interval of a shift ends where its one-sided p-value passes 2.5 %") {

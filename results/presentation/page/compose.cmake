@@ -68,7 +68,7 @@ foreach(part IN ITEMS state plots filters cell page)  # one script, in the order
 endforeach()
 string(APPEND PAGE_SCRIPT "})();\n")
 set(PAGE_SPECIFICATIONS "")
-foreach(kind IN ITEMS curve heat dots forest strip)
+foreach(kind IN ITEMS curve heat dots forest scatter strip)
   file(READ ${here}/${kind}.json text)
   string(APPEND PAGE_SPECIFICATIONS ",\"${kind}\":${text}")
 endforeach()

@@ -114,6 +114,12 @@ async function draw(plot) {
     if (plot.details.cells) {
       plot.view.addEventListener("click", (event, item) => item?.datum?.row && open_cell(item.datum.row, item.datum.column));
     }
+    if (plot.signals.addresses) {
+      plot.view.addEventListener("click", (event, item) => {
+        const address = plot.signals.addresses[item?.datum?.row];
+        if (address) location.href = address;
+      });
+    }
     await plot.view.runAsync();
     first ??= performance.now();
   } catch (error) {

@@ -72,7 +72,8 @@ TEST_CASE("a card refuses names that are no encoding and formats that it does no
   const Outcome unknown = posbench_command(directory, "card ropes");
   CHECK(unknown.code == 2);
   CHECK(unknown.error.find("unknown encoding 'ropes'; did you mean 'rope'?") != std::string::npos);
-  CHECK(refusal(directory, "card LSTM").find("'lstm' is a layer in place of attention, not an encoding") !=
+  CHECK(refusal(directory, "card LSTM")
+            .find("'lstm' is a layer in place of attention (model.block=lstm), not an encoding") !=
         std::string::npos);
   const Outcome options = posbench_command(directory, "card rope:theta=500");
   CHECK(options.code == 2);

@@ -36,7 +36,6 @@ const std::filesystem::path kKeptFull = std::filesystem::path(POSBENCH_SOURCE_DI
 const std::vector<std::string> kInductionClaims{"rope-induction-over-absolute", "xpos-induction-double",
                                                 "xpos-induction-four"};
 
-/// Judges `plan` by the reports in `directory` again, and compares the result with the verdicts there.
 /// Compares the right answers of the runs of a plan with those of the stored runs.
 void check_repeats(const std::filesystem::path& directory, const ClaimPlan& plan,
                    const std::filesystem::path& stored) {
@@ -57,12 +56,18 @@ void check_repeats(const std::filesystem::path& directory, const ClaimPlan& plan
   }
 }
 
-/// Returns the plan of the judged claims.
+/// Judges all claims by the reports in `directory` again, and compares the results with the verdicts there, at the
+/// published size those of the finished claims. Returns the plan of the claims with a verdict there.
 ClaimPlan check_kept_verdicts(ClaimSize size, const std::filesystem::path& directory) {
   ClaimPlan plan = plan_claims({}, size);
   AllEvidence evidence = collect_evidence(plan, {directory});
+  const std::vector<Claim> all = plan.claims;
+  std::vector<ClaimResult> results = judge_claims(all, evidence, 0.05);
   if (size == ClaimSize::full) keep_finished(plan, evidence);
-  const std::vector<ClaimResult> results = judge_claims(plan.claims, evidence, 0.05);
+  for (size_t n = all.size(); n-- > 0;) {
+    if (std::ranges::find(plan.claims, all[n].name, &Claim::name) == plan.claims.end())
+      results.erase(results.begin() + static_cast<std::ptrdiff_t>(n));
+  }
   CHECK(to_json(plan.claims, results, evidence, size, 0.05) == read_json(directory / "claims.json"));
   CHECK(!evidence.empty());
   for (const auto& [key, of_run] : evidence) {
@@ -248,6 +253,13 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
     CHECK(outcome.code == 2);
     CHECK(outcome.error.find("none: there is no such directory") != std::string::npos);
   }
+  CHECK(posbench_command(directory, "reproduce cope-counting-1 --judge-only -o . --page ..")
+            .error.find("--page is '..', expected a file, such as claims.html") != std::string::npos);
+  const std::string kept = fmt::format("-o '{}'", kKeptFull.string());
+  CHECK(posbench_command(directory, "reproduce offset-sort --judge-only " + kept)
+            .error.find("has no run of these claims; it has runs of the full size, so add --full") !=
+        std::string::npos);
+  CHECK(posbench_command(directory, "reproduce offset-sort --full --judge-only " + kept).error.empty());
   const Outcome contradicted = posbench_command(directory, "reproduce --list --verdict contradicted");
   CHECK(contradicted.out.starts_with("claim "));
   CHECK(contradicted.out.substr(0, contradicted.out.find('\n')).ends_with(" statement"));
@@ -266,12 +278,19 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
 
 TEST_CASE("a claim that is named has the verdict that it has among all claims") {
   const TemporaryDirectory directory;
-  const Json stored = read_json(kKeptRuns / "claims.json");
-  const Outcome outcome = posbench_command(
-      directory, fmt::format("reproduce rope-induction-over-absolute --judge-only --format json -o '{}'",
-                             kKeptRuns.string()));
-  const Json named = parse_json(outcome.out, "the output").at("claims").at(0);
-  CHECK(std::ranges::count(stored.at("claims"), named) == 1);  // with the same corrected p-values
+  const auto check = [&](const char* options, const std::filesystem::path& runs) {
+    INFO(options);
+    const Json stored = read_json(runs / "claims.json");
+    const Outcome outcome = posbench_command(
+        directory, fmt::format("reproduce {} --judge-only --format json -o '{}'", options, runs.string()));
+    const Json named = parse_json(outcome.out, "the output").at("claims").at(0);
+    CHECK(std::ranges::count(stored.at("claims"), named) == 1);  // with the same corrected p-values
+  };
+  // Without the correction for the others, all but the first would have other verdicts.
+  check("rope-induction-over-absolute", kKeptRuns);
+  check("cope-counting-3", kKeptRuns);
+  check("cope-counting-3 --finished", kKeptRuns);
+  check("xpos-induction-double --full --finished", kKeptFull);
 }
 
 TEST_CASE("a claim's runs are resumed, it is judged by their results, and they repeat the stored runs") {

@@ -1,0 +1,150 @@
+// The tables and the pages of claims.
+#include "results/presentation/claims_page.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "results/presentation/claims_text.h"
+#include "tests/catch.h"
+#include "tests/results/claim_fixtures.h"
+
+using namespace posbench;
+
+TEST_CASE(
+    "the table of claims has a row for each rule, and notes with the reasons of weaker or inconclusive ones") {
+  const std::vector<Claim> claims = {claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}})};
+  const std::vector<ClaimResult> results = judge_claims(claims, three_encodings());
+  const Table table = claim_table(claims, results);
+  REQUIRE(table.rows.size() == 2);
+  CHECK(table.rows[0][0].text == "mine");
+  CHECK(table.rows[0][1].text == "weaker");
+  CHECK(table.rows[0][2].text == "solves > fails, task ood_far");
+  CHECK(table.rows[0][3].text == "+0.800");
+  CHECK(table.rows[1][2].text == "mixed task ood_far >= 0.97");
+  CHECK(table.rows[1][4].text == "4 of 7 seeds");
+  const Table document = claim_statements(claims, results);
+  REQUIRE(document.rows.size() == 2);
+  CHECK(document.columns[0].header == "statement");
+  CHECK(document.rows[0][0].text == claims[0].statement + " (" + claims[0].source + ")");
+  CHECK(document.rows[1][0].text.empty());
+  CHECK(document.rows[1][1].text.empty());
+  CHECK(document.rows[1][4].text == "4 of 7 seeds");
+  CHECK(claim_notes(claims, results) ==
+        std::vector<std::string>{"1 weaker", "kinds: 1 own statement",
+                                 "mine: 4 of 7 seeds; nine in ten are unlikely (p = 0.026)"});
+}
+
+TEST_CASE("claims are counted by kind, in one order, and kinds without claims are left out") {
+  std::vector<Claim> claims(3, claim({order("solves", "fails")}));
+  claims[1].kind = ClaimKind::argument;
+  claims[2].kind = ClaimKind::published_number;
+  claims.push_back(claims[2]);
+  CHECK(claim_kinds(claims) == "2 published number, 1 argument, 1 own statement");
+  CHECK(claim_kinds({}).empty());
+}
+
+TEST_CASE(
+    "the page of claims has each with its verdict, and the seeds, threshold and published value of what decides") {
+  Claim with_numbers = claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}});
+  with_numbers.statement = "Solving solves.";
+  with_numbers.read_from = "paper text";
+  with_numbers.read_where = "Table 7";
+  with_numbers.published = {{"test error in %, task", "solves", 12.5},
+                            {"mean gain in points", "fails", 3},
+                            {"exact match in %, task", "mixed", 25}};
+  std::vector<Claim> claims = {with_numbers};
+  const AllEvidence all = three_encodings();
+  const std::string page = make_claims_page(claims, judge_claims(claims, all), all, "reduced", "runs/claims");
+  CHECK(page.find("<title>claims: 1 claim about position encodings</title>") != std::string::npos);
+  CHECK(page.find(R"("title":"All claims")") < page.find(R"("kind":"strip")"));
+  CHECK(page.find("Solving solves.") != std::string::npos);
+  CHECK(page.find("1 weaker, at the reduced size.") != std::string::npos);
+  CHECK(page.find("Kinds of claims: 1 own statement.") != std::string::npos);
+  CHECK(page.find("mine (all, own statement). nowhere (paper text: Table 7).") != std::string::npos);
+  CHECK(
+      page.find(
+          "Published: test error in %, task: solves 12.5; mean gain in points: fails 3; exact match in %, task: mixed 25.") !=
+      std::string::npos);
+  CHECK(page.find("[0.875,null,0.25]") != std::string::npos);  // the published accuracies of the three rows
+  CHECK(page.find("nine in ten seeds need at least 0.97") != std::string::npos);
+  claims[0].published[2].split = cell("mixed").split;
+  claims[0].published.push_back({"exact match in %, longer", "mixed", 50, "", "another_split"});
+  CHECK(make_claims_page(claims, judge_claims(claims, all), all, "reduced", "runs/claims")
+            .find("[0.875,null,0.25]") != std::string::npos);  // one number of two is of the split of the rule
+  claims[0].published[2].task = "another task";
+  CHECK(make_claims_page(claims, judge_claims(claims, all), all, "reduced", "runs/claims")
+            .find("[0.875,null,null]") != std::string::npos);
+  claims[0].kind = ClaimKind::other_task;
+  CHECK(make_claims_page(claims, judge_claims(claims, all), all, "reduced", "runs/claims")
+            .find("[null,null,null]") != std::string::npos);
+}
+
+TEST_CASE("the page of claims opens with their verdicts by family and by kind") {
+  std::vector<Claim> claims(4, claim({order("solves", "fails")}));
+  claims[1].family = "bias";
+  claims[2].rules = {order("fails", "solves")};
+  claims[3].rules = {order("solves", "missing")};
+  const AllEvidence all = three_encodings();
+  const std::vector<ClaimResult> results = judge_claims(claims, all);
+  const Table table = count_claims(claims, results, "family", &Claim::family);
+  std::vector<std::string> headers, all_rows;
+  for (const Column& column : table.columns) headers.push_back(column.header);
+  CHECK(headers == std::vector<std::string>{"family", "claims", "reproduced", "contradicted", "not run"});
+  for (const std::vector<Cell>& row : table.rows) {
+    for (const Cell& cell : row) all_rows.push_back(cell.text);
+  }
+  CHECK(all_rows == std::vector<std::string>{"all", "3", "1", "1", "1", "bias", "1", "1", "-", "-", "total", "4",
+                                             "2", "1", "1"});
+  const std::string page = make_claims_page(claims, results, all, "reduced", "runs/claims");
+  const auto place = [&](const char* title) { return page.find(std::string("\"title\":\"") + title + "\""); };
+  CHECK(place("Verdicts by family") < place("Verdicts by kind"));
+  CHECK(place("Verdicts by kind") < place("Published and found differences"));
+  CHECK(place("Published and found differences") < place("All claims"));
+}
+
+TEST_CASE("a claim with published numbers has one dot, of the rule that decides it") {
+  Claim two = claim({order("solves", "fails"), order("mixed", "fails")}),
+        level = claim({LevelRule{cell("mixed"), 0.97, {}}}), unknown = claim({order("solves", "fails")}),
+        not_run = claim({order("solves", "missing")});
+  two.name = "two";
+  level.name = "level";
+  level.kind = ClaimKind::published_number;
+  level.published = {{"exact match in %, task", "mixed", 99}};
+  std::get<OrderRule>(unknown.rules[0]).gap.reset();
+  const std::vector<Claim> claims = {two, level, unknown, not_run};
+  const AllEvidence all = three_encodings();
+  const std::vector<ClaimResult> results = judge_claims(claims, all);
+  REQUIRE(results[0].verdict == ClaimVerdict::inconclusive);  // by its second rule
+  const std::vector<Plot> plots =
+      published_plots(claims, results, all, [](const Claim& claim) { return "to-" + claim.name; });
+  REQUIRE(plots.size() == 2);
+  const Interval interval = *results[0].rules[1].interval;
+  CHECK(plots[0].rows == Json::array({{"two", "inconclusive", 0.8, round_for_page(*results[0].rules[1].difference),
+                                       round_for_page(interval.low), round_for_page(interval.high)}}));
+  CHECK(plots[0].signals.at("addresses") == Json{{"two", "to-two"}});
+  CHECK(plots[0].about.find("both accuracies: 1 of 4.") != std::string::npos);
+  CHECK(plots[1].rows == Json::array({{"level", "weaker", 0.99, round_for_page(mean(kMixed)), 0.2, 1.0}}));
+  CHECK(published_plots(std::vector{unknown}, judge_claims(std::vector{unknown}, all), all, [](const Claim&) {
+          return "";
+        }).empty());
+}
+
+TEST_CASE("writes the page of some claims to the path POSBENCH_WRITE_CLAIMS", "[.write_claims]") {
+  const char* path = std::getenv("POSBENCH_WRITE_CLAIMS");
+  REQUIRE(path != nullptr);
+  std::vector<Claim> claims = {
+      claim({order("solves", "fails")}), claim({order("fails", "solves")}),
+      claim({LevelRule{cell("mixed"), 0.97, {}}}),
+      claim({order("solves", "fails"), order("mixed", "fails"), order("unrun", "fails")})};
+  for (size_t i = 0; i < claims.size(); ++i) {
+    claims[i].name = "claim-" + std::to_string(i);
+    claims[i].statement = claims[i].name + ": an encoding <b>solves</b> a task that another does not.";
+    claims[i].published = {{"test error in %", "solves", 2.5}, {"test error in %", "fails", 61.5}};
+    claims[i].differs = "2 layers of width 64, trained for minutes";
+  }
+  std::ofstream(path) << make_claims_page(claims, judge_claims(claims, three_encodings()), three_encodings(),
+                                          "reduced", "runs/claims");
+}
