@@ -82,7 +82,8 @@ def check_claims(browser, results_tests, directory):
             )
             check(all(plot["signals"]["labels"][row[0]] for row in plot["rows"]), f"claims: {plot['title']}: labels")
         rows = browser.run(
-            "[...document.querySelectorAll('.results tbody tr')].map(row => [...row.cells].map(c => c.textContent))"
+            "[...document.querySelectorAll('[aria-label=\"All claims\"] tbody tr')]"
+            ".map(row => [...row.cells].map(c => c.textContent))"
         )
         check(
             [row[:2] for row in rows]
@@ -93,6 +94,14 @@ def check_claims(browser, results_tests, directory):
                 ["claim-3", "not run"],
             ],
             f"claims: the table has {[row[:2] for row in rows]}",
+        )
+        dots = browser.run("""(() => {
+          const plot = posbench.plots.find(p => p.kind === "scatter"), dots = [...plot.view_node.querySelectorAll(".dots path")];
+          dots[plot.rows.findIndex(row => row[0] === "claim-1")].dispatchEvent(new MouseEvent("click", {bubbles: true}));
+          return {count: dots.length, claims: plot.rows.map(row => row[0]), address: location.hash}; })()""")
+        check(
+            dots == {"count": 2, "claims": ["claim-0", "claim-1"], "address": "#claim=claim-1"},
+            f"claims: the plot of published values has {dots}",
         )
         browser.run(
             "[...document.querySelectorAll('.results th button')].find(b => b.textContent === 'claim-0').click()"

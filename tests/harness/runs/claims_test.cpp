@@ -91,14 +91,25 @@ TEST_CASE("at least thirty claims cover many families, and some are not expected
   CHECK(doubtful >= 5);
 }
 
-TEST_CASE("the claims have few enough order rules that seven seeds can decide each of them") {
+TEST_CASE(
+    "the claims have few enough order rules that seven seeds can decide each of them, and have these seeds") {
   constexpr double kSmallestP = 1.0 / 3432;  // of 7 seeds against 7
   for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
+    const ClaimPlan plan = plan_claims({}, size);
     int rules = 0;
-    for (const Claim& claim : plan_claims({}, size).claims) {
+    for (const Claim& claim : plan.claims) {
       if (!claim.comparable) continue;
-      rules += static_cast<int>(std::ranges::count_if(
-          claim.rules, [](const Rule& rule) { return std::holds_alternative<OrderRule>(rule); }));
+      INFO(claim.name);
+      for (const Rule& rule : claim.rules) {
+        const auto* order = std::get_if<OrderRule>(&rule);
+        if (order == nullptr) continue;
+        ++rules;
+        // These three were trained with five seeds at the published size, and are inconclusive.
+        if (size == ClaimSize::full && std::ranges::find(kInductionClaims, claim.name) != kInductionClaims.end())
+          continue;
+        for (const ClaimCell* cell : {&order->high, &order->low})
+          CHECK(std::ranges::find(plan.runs, cell->run, &ClaimRun::name)->config.seeds.size() >= 7);
+      }
     }
     CHECK(2 * rules * kSmallestP <= 0.05);
   }
