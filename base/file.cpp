@@ -7,22 +7,21 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <ios>
 #include <memory>
 #include <random>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace posbench {
 namespace {
@@ -38,7 +37,48 @@ constexpr const char *kTemporaryPrefix = ".posbench-", *kTemporarySuffix = ".tmp
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
 
+/// Returns the file to which a symbolic link leads, also if it does not exist yet.
+fs::path follow_links(fs::path path) {
+  std::error_code error;
+  constexpr int kMostLinks = 40;  // as Linux follows
+  for (int n = 0; n < kMostLinks && fs::is_symlink(path, error); ++n)
+    path = folder_of(path) / fs::read_symlink(path);
+  return path;
+}
+
+/// Throws InputError, which names `shown`, if this process cannot create files in a folder.
+void check_writable(const fs::path& folder, const fs::path& shown) {
+  if (access((folder / ".").c_str(), W_OK | X_OK) == 0) return;
+  throw InputError(fmt::format("cannot create '{}': {}; create the folder or choose another -o", shown.string(),
+                               std::strerror(errno)));
+}
+
+std::atomic<bool> interrupted{false};
+
+void on_signal(int signal) {
+  if (!interrupted.exchange(true)) return;
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 }  // namespace
+
+SignalGuard::SignalGuard() {
+  interrupted = false;
+  for (size_t n = 0; n < kSignals.size(); ++n) {
+    old_[n] = std::signal(kSignals[n], on_signal);
+    if (old_[n] == SIG_IGN) std::signal(kSignals[n], SIG_IGN);
+  }
+}
+
+SignalGuard::~SignalGuard() {
+  for (size_t n = 0; n < kSignals.size(); ++n) std::signal(kSignals[n], old_[n]);
+  interrupted = false;
+}
+
+void check_interrupted() {
+  if (interrupted) throw Interrupted();
+}
 
 fs::path temporary_name(const fs::path& folder) {
   static thread_local std::random_device random;
@@ -135,18 +175,16 @@ void File::check_in_place() const {
     throw FileError(fmt::format("cannot write '{}': another file has taken its place", shown_.string()));
 }
 
-OutputFile::OutputFile(const fs::path& path, Order order) : target_(path) {
+OutputFile::OutputFile(const fs::path& path, Order order) {
   if (is_special(path)) special_ = std::make_unique<File>(path, O_WRONLY | O_APPEND);
   if (special_ && order == Order::sequential) {
     file_ = std::move(special_);
     return;
   }
-  std::error_code error;
-  constexpr int kMostLinks = 40;  // as Linux follows
-  for (int n = 0; n < kMostLinks && fs::is_symlink(target_, error); ++n)
-    target_ = folder_of(target_) / fs::read_symlink(target_);
+  target_ = follow_links(path);
   temporary_ = temporary_name(special_ ? fs::temp_directory_path() : folder_of(target_));
-  file_ = std::make_unique<File>(temporary_, O_WRONLY | O_CREAT | O_EXCL, path);
+  file_ = std::make_unique<File>(temporary_, O_RDWR | O_CREAT | O_EXCL, path);
+  if (special_) remove_file(std::exchange(temporary_, {}));  // the bytes stay until the file is closed
 }
 
 OutputFile::~OutputFile() {
@@ -156,15 +194,11 @@ OutputFile::~OutputFile() {
 
 void OutputFile::finish() {
   if (special_) {
-    std::ifstream written(temporary_, std::ios::binary);
-    std::vector<char> piece(1 << 20);
-    do {
-      written.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-      special_->write({piece.data(), static_cast<size_t>(written.gcount())});
-    } while (written);
-    if (!written.eof()) refuse("read", temporary_, EIO);
+    std::string piece(kBlock, '\0');
+    while (const size_t n = file_->read(piece.data(), piece.size())) special_->write({piece.data(), n});
   } else if (!temporary_.empty()) {
     file_->flush();
+    check_interrupted();
     rename_file(temporary_, target_);
     temporary_.clear();
   }
@@ -198,6 +232,17 @@ void for_each_line(const fs::path& path, const std::function<void(std::string_vi
     if (!text.empty()) f(text, false);
     return;
   }
+}
+
+void check_output_file(const fs::path& file) {
+  if (!is_special(file)) check_writable(folder_of(follow_links(file)), file);
+}
+
+void check_output_folder(const fs::path& folder, const fs::path& shown) {
+  std::error_code error;
+  fs::path existing = folder;
+  while (!existing.empty() && !fs::exists(existing, error)) existing = existing.parent_path();
+  check_writable(existing.empty() ? "." : existing, shown);
 }
 
 void make_folder(const fs::path& path) {

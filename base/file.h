@@ -3,12 +3,15 @@
 #pragma once
 #include <sys/types.h>
 
+#include <array>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -48,13 +51,37 @@ class File {
   int descriptor_;
 };
 
+/// Ends the writing of a file. ~OutputFile() then deletes the temporary file.
+class Interrupted : public std::runtime_error {
+ public:
+  Interrupted() : std::runtime_error("interrupted; nothing was written") {}
+};
+
+/// While it lives, the first signal that ends the process (SIGINT, SIGTERM, SIGHUP) makes check_interrupted()
+/// throw instead. A second one ends the process at once. A signal that the caller ignores, as nohup does, stays
+/// ignored.
+class SignalGuard {
+ public:
+  SignalGuard();
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
+  ~SignalGuard();
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<void (*)(int), kSignals.size()> old_{};
+};
+
+/// Throws Interrupted if a signal came while a SignalGuard lives.
+void check_interrupted();
+
 /// Writes a file in pieces: into a temporary file in the same folder, which is flushed to disk and renamed at the
 /// end, so that at any moment the path has the old text or the new one. Follows a symbolic link, also to a file
 /// that does not exist yet. Writes into a special file (a pipe, a device, standard output) without replacing it.
 class OutputFile {
  public:
-  /// `anywhere` permits write_at. A special file then gets the whole text at the end, through a file in the folder
-  /// for temporary files.
+  /// `anywhere` has write_at instead of write. A special file then gets the whole text at the end, through a file
+  /// without a name in the folder for temporary files.
   enum class Order { sequential, anywhere };
 
   explicit OutputFile(const std::filesystem::path&, Order = Order::sequential);
@@ -64,11 +91,12 @@ class OutputFile {
 
   void write(std::string_view text) { file_->write(text); }
   void write_at(off_t offset, std::string_view text) { file_->write_at(offset, text); }
+  /// Throws Interrupted, too.
   void finish();
 
  private:
   std::filesystem::path target_, temporary_;
-  std::unique_ptr<File> file_, special_;  // special_ gets the bytes of the temporary file
+  std::unique_ptr<File> file_, special_;  // special_ gets the bytes of file_
 };
 
 /// Writes a whole file as OutputFile does.
@@ -84,6 +112,12 @@ void for_each_line(const std::filesystem::path&,
 /// Returns whether a file must be written in place: a pipe or a device, this process's standard output or error,
 /// or a name under /dev or /proc that leads to an open descriptor. Throws FileError for a folder.
 bool is_special(const std::filesystem::path&);
+
+/// Throws InputError if a file cannot be created because its folder is missing or not writable.
+void check_output_file(const std::filesystem::path& file);
+/// Throws InputError, which names `shown`, if nothing can be created in a folder, or in the nearest of its parents
+/// that exists.
+void check_output_folder(const std::filesystem::path& folder, const std::filesystem::path& shown);
 
 /// Creates a folder and the parents that are missing, each flushed to disk. Does nothing if the folder exists.
 void make_folder(const std::filesystem::path&);

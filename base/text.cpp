@@ -1,12 +1,15 @@
 #include "base/text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -80,6 +83,12 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
 
 std::string counted(size_t n, const std::string& noun) {
   return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+std::string some_names(std::span<const std::string> names, size_t most, std::optional<size_t> count) {
+  const size_t shown = std::min(names.size(), most), all = count.value_or(names.size());
+  const std::string text = fmt::format("{}", fmt::join(names.first(shown), ", "));
+  return shown < all ? fmt::format("{} and {} more", text, all - shown) : text;
 }
 
 std::vector<std::string> split_list(std::string_view text, char separator) {

@@ -1,6 +1,8 @@
-// Parses and splits text that users type, and writes numbers with a noun.
+// Parses and splits text that users type, and writes numbers with a noun and lists of names.
 #pragma once
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +17,13 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
 
 /// Returns "1 seed" or "3 seeds", given a noun whose plural ends with s.
 std::string counted(size_t n, const std::string& noun);
+
+inline constexpr size_t kMaxNamed = 5;  // in a message
+
+/// Returns "cope, path and 3 more": at most `most` of the names. `count` is the number of all names if `names` has
+/// only the first ones.
+std::string some_names(std::span<const std::string> names, size_t most = kMaxNamed,
+                       std::optional<size_t> count = std::nullopt);
 
 /// Splits at every `separator` outside parentheses, and removes spaces around the pieces. Empty text has no
 /// pieces.

@@ -3,12 +3,10 @@
 // undefined. Products may read the first kBand of them in each row (model/kernels.h), and these must be zero:
 // `softmax`, `softmax_backward` and `zero_future_keys` set them.
 #pragma once
+#include "model/kernels.h"
 #include "model/tensor.h"
 
 namespace posbench {
-
-/// Returns the number of keys that the causal mask leaves to query i.
-inline Index num_visible_keys(Index i, Index length, bool causal) { return causal ? i + 1 : length; }
 
 /// scores = scale q k^T
 void dot_product(const In& q, const In& k, Real scale, bool causal, Out scores);

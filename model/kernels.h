@@ -71,6 +71,9 @@ struct Kernels {
 /// memory.
 constexpr Index kBand = 16;
 
+/// Returns the number of keys that the causal mask leaves to query i.
+constexpr Index num_visible_keys(Index i, Index length, bool causal) { return causal ? i + 1 : length; }
+
 /// Returns the number of scalars for each row of a packed matrix.
 constexpr Index packed_columns(Index columns) {
   constexpr Index kLanes = 32 / sizeof(Real);

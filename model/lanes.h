@@ -105,7 +105,7 @@ void store(V values, Real* to, Index count) {
 #endif
 }
 
-/// Returns the correctly rounded square root. That of Eigen starts from an approximation that differs between
+/// Returns the correctly rounded square root. Eigen's sqrt() starts from an approximation that differs between
 /// processors.
 inline Lanes square_root(Lanes x) {
 #ifdef __AVX__

@@ -139,7 +139,8 @@ struct AttentionMap {
     positional_part,    // the score minus the content term
     position_position,  // of a layer whose input is a sum of token embeddings and positions
     attention,
-    count
+    count,
+    gate  // from 0 to 1
   };
 
   std::string name;  // as it is displayed

@@ -62,13 +62,14 @@ class Matrix : public MatrixView {
 
   void resize(Index rows, Index cols) {
     if (rows * cols > capacity_) {
+      storage_.reset(new (kCacheLine) Real[static_cast<size_t>(rows * cols)]);
       capacity_ = rows * cols;
-      storage_.reset(new (kCacheLine) Real[static_cast<size_t>(capacity_)]);
     }
     new (static_cast<MatrixView*>(this)) MatrixView(storage_ ? storage_.get() : data(), rows, cols);
   }
 
-  /// Turns this matrix into a view of the entries of another one, which must outlive it and keep its memory.
+  /// Turns this matrix into a view of the entries of another one, which must outlive it and keep its memory. The
+  /// cast lets one type be a view of gradients and of inputs; a view of inputs is only read.
   void refer_to(const Matrix& other) {
     storage_.reset();
     capacity_ = other.size();

@@ -122,7 +122,7 @@ class Cope final : public PositionEncoding {
 
   std::vector<AttentionMap> inspect(const AttentionInput& in) const override {
     const Index T = in.length();
-    AttentionMap gates{"gate", Heads(config_.heads, Matrix(Matrix::Zero(T, T)))},
+    AttentionMap gates{"gate", Heads(config_.heads, Matrix(Matrix::Zero(T, T))), AttentionMap::Kind::gate},
         counts{"contextual position", gates.values, AttentionMap::Kind::count};
     const Matrix* projected = projected_gate_keys(in);
     for (size_t h = 0; h < gates.values.size(); ++h) {

@@ -99,6 +99,12 @@ std::vector<Spec> ScoreOptionLists::wrap(std::vector<Spec> members, const std::s
   for (size_t n = 0; n < count; ++n) {
     const bool sees_all = windows[n] == "0" && chunks[n] == "0";
     const bool scaled = scales[n] != "constant" || temperatures[n] != "0";
+    if (sees_all && all_sinks[n] != "0" && sinks.find(',') != sinks.npos) {
+      throw InputError(
+          fmt::format("{}: sinks is '{}', but the queries of '{}' see all keys; set its sinks to 0, or set its "
+                      "window or chunk",
+                      owner, sinks, members[n].text()));
+    }
     if (sees_all && !scaled) continue;
     Spec local{"local", {{"base", members[n].text()}, {"window", windows[n]}}};
     if (chunks[n] != "0") local.options.emplace_back("chunk", chunks[n]);

@@ -51,11 +51,10 @@ std::optional<Index> HeadReport::breakdown_distance() const {
   return breakdown;
 }
 
-HeadReport measure_heads(const SavedModel& saved, const std::string& split, std::optional<int> length,
-                         int samples) {
+HeadReport measure_heads(const SavedModel& saved, const std::string& split, int samples) {
   const Model& model = saved.model;
   require_attention(model.config);
-  const SampleStream stream = saved.task->stream({Purpose::test, split, saved.experiment.seed}, length);
+  const SampleStream stream = saved.task->stream({Purpose::test, split, saved.experiment.seed});
   HeadReport report{.id = saved.experiment.id(),
                     .split = split,
                     .distance_unit = saved.task->info->distance_unit,

@@ -36,8 +36,7 @@ struct HeadReport {
   std::optional<Index> breakdown_distance() const;
 };
 
-/// Measures the first `samples` samples of the test stream of a split. With a length, all have this length in the
-/// task's unit.
-HeadReport measure_heads(const SavedModel&, const std::string& split, std::optional<int> length, int samples);
+/// Measures the first `samples` samples of the test stream of a split.
+HeadReport measure_heads(const SavedModel&, const std::string& split, int samples);
 
 }  // namespace posbench

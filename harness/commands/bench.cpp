@@ -95,7 +95,7 @@ Table growth_table(const Growth& growth) {
   for (const auto& [name, by_length] : growth) {
     for (const auto& [length, milliseconds] : by_length) lengths.insert(length);
   }
-  Table table{{{"size"}, {"encoding"}}, {}};
+  Table table{.columns = {{"size"}, {"encoding"}}, .naming = 2};
   for (const int length : lengths) table.columns.push_back({fmt::format("ms at {}", length), Align::right});
   table.columns.push_back({"grows as", Align::right});
   for (const auto& [name, by_length] : growth) {
@@ -118,9 +118,9 @@ std::vector<Column> step_columns() {
           {"tokens/s", Align::right},
           {"GFLOP/s", Align::right},
           {"of peak", Align::right},
-          {"x none", Align::right},
+          {"training cost", Align::right},
           {"evaluated/s", Align::right},
-          {"x none", Align::right},
+          {"evaluation cost", Align::right},
           {"MiB", Align::right}};
 }
 
@@ -159,7 +159,7 @@ void bench_steps(const BenchRequest& request) {
   const std::vector<std::int64_t> memory = measure_memory(selected, specs);
   Json result{{"context", provenance(request.command)}, {"benchmarks", Json::array()}};
   Growth growth;
-  Table table{step_columns(), {}};
+  Table table{.columns = step_columns(), .naming = 3};
   {
     StatusLine status("measuring steps");
     for (size_t at = 0; at < selected.size(); ++at) {
@@ -182,14 +182,21 @@ void bench_steps(const BenchRequest& request) {
     }
   }
   std::vector<Table> tables{table};
+  std::vector<std::string> notes{
+      "tokens/s, GFLOP/s: in training. of peak: GFLOP/s as a share of the speed of the machine's matrix products. "
+      "evaluated/s: tokens per second in evaluation. training cost, evaluation cost: the time relative to that of "
+      "'none'. MiB: the most memory that training and evaluation take."};
   std::erase_if(growth, [](const auto& of_model) { return of_model.second.size() < 2; });
   if (!growth.empty()) {
     for (const auto& [name, by_length] : growth)
       result["growth"].push_back(
           {{"size", name.first}, {"encoding", name.second}, {"exponent", exponent(by_length)}});
     tables.push_back(growth_table(growth));
+    notes.emplace_back(
+        "ms at N: milliseconds that a sequence of length N takes in training. grows as: the power of the length between "
+        "the two greatest lengths.");
   }
-  print(request, result, tables);
+  print(request, result, tables, notes);
 }
 
 /// Measures several trainings at once, each with its model and its thread, or with --threads one training on
@@ -205,7 +212,8 @@ void bench_at_once(const BenchRequest& request) {
                {"tokens/s", Align::right},
                {has_threads ? "x one thread" : "x one job", Align::right},
                {"same bytes"}},
-              {}};
+              {},
+              3};
   StatusLine status("measuring trainings");
   for (BenchmarkSize size : select_sizes(request)) {
     if (has_threads) size.batch = std::max(size.batch, 2 * kBenchmarkGroups);

@@ -74,7 +74,8 @@ bool can_build(const Spec& encoding, const BenchmarkSize& size) {
   }
 }
 
-void print(const BenchRequest& request, const Json& json, const std::vector<Table>& tables) {
+void print(const BenchRequest& request, const Json& json, const std::vector<Table>& tables,
+           const std::vector<std::string>& notes) {
   if (request.json) {
     fmt::print("{}\n", json.dump(2));
     return;
@@ -82,6 +83,8 @@ void print(const BenchRequest& request, const Json& json, const std::vector<Tabl
   std::vector<std::string> texts;
   for (const Table& table : tables) texts.push_back(to_console_text(table, {console_width(), request.color}));
   fmt::print("{}", fmt::join(texts, "\n"));
+  if (!notes.empty()) fmt::print("\n");
+  for (const std::string& note : notes) fmt::print("{}\n", wrap_text(note, 2, console_width()));
 }
 
 }  // namespace posbench

@@ -36,8 +36,9 @@ std::vector<Spec> select_encodings(const BenchRequest&);
 /// Returns true if a model of this size can have the encoding. Some wrappers have a base that is defined for
 /// causal models only.
 bool can_build(const Spec& encoding, const BenchmarkSize&);
-/// Prints the tables, or the JSON if it is requested.
-void print(const BenchRequest&, const Json&, const std::vector<Table>&);
+/// Prints the tables and the notes below them, or the JSON if it is requested.
+void print(const BenchRequest&, const Json&, const std::vector<Table>&,
+           const std::vector<std::string>& notes = {});
 
 /// Measures the kinds of work of a training step (`--profile`).
 void bench_profile(const BenchRequest&);

@@ -19,6 +19,7 @@
 #include "harness/console/man_page.h"
 #include "harness/console/message.h"
 #include "harness/exchange/plugins.h"
+#include "harness/exchange/sample_set.h"
 #include "harness/runs/provenance.h"
 
 namespace posbench {
@@ -140,8 +141,10 @@ void check_outputs(const CLI::App& command) {
     bool is_output = false;
     for (const char* name : {"--output", "--manifest", "--model-output", "--page"})
       is_output = is_output || option->check_name(name);
-    for (const std::string& value : option->results())
+    for (const std::string& value : option->results()) {
       (is_output ? outputs : inputs).push_back({option->get_name(), value});
+      if (!is_output) inputs.push_back({option->get_name(), manifest_path(value)});  // read with answers
+    }
   }
   std::error_code error;
   const auto place = [&](const File& file) { return fs::weakly_canonical(fs::absolute(file.path, error), error); };

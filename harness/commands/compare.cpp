@@ -256,10 +256,10 @@ void add_compare(CLI::App& app, Invocation& invocation) {
        {"posbench compare before --between cope,rope -t 'flip*' --sort difference", "two encodings of one run"},
        {"posbench compare before after -o change.html", "plots of differences with their intervals"}},
       {"Each row is a task, an encoding and a split: the verdict, both means, their difference with an interval, the "
-       "number of seeds that solve it before and after, the corrected p-value of an exact permutation test, and the "
-       "smallest difference that these seeds can detect. A task that was not learned has the verdict 'not learned' "
-       "out of distribution. A row of fewer than five seeds becomes better or worse only if all experiments finished on "
-       "one side and none on the other (docs/reading.md).",
+       "number of seeds that solve it before and after, the corrected p-value of an exact permutation test, and in "
+       "'detectable' the smallest difference that these seeds find with a power of 80 %. A task that was not learned has "
+       "the verdict 'not learned' out of distribution. A row of fewer than five seeds becomes better or worse only if "
+       "all experiments finished on one side and none on the other (docs/reading.md).",
        "Options -t, -e and --split select rows. The p-values stay corrected for all tests of the comparison.",
        "The comparison of a run that is in progress or was interrupted uses its finished experiments."});
   command->callback([request, threshold, &invocation] {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -81,6 +80,7 @@ void write_lines(const SampleSet& set, const std::function<void(const std::strin
   constexpr size_t kPiece = 1 << 18;
   std::string text;
   for (std::uint64_t n = 0; n < set.count; ++n) {
+    check_interrupted();
     append_line(text, set.first + n, set.sample(set.first + n));
     if (text.size() < kPiece) continue;
     write(text);
@@ -90,11 +90,7 @@ void write_lines(const SampleSet& set, const std::function<void(const std::strin
 }
 
 void write_jsonl(const SampleSet& set, const std::optional<std::filesystem::path>& output) {
-  if (!output) {
-    write_lines(set, [](const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); });
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw FileError("cannot write to standard output");
-    return;
-  }
+  if (!output) return write_lines(set, write_stdout);
   OutputFile file(*output);
   write_lines(set, [&](const std::string& text) { file.write(text); });
   file.finish();
@@ -108,6 +104,7 @@ struct Sizes {
 Sizes measure(const SampleSet& set) {
   Sizes sizes;
   for (std::uint64_t n = 0; n < set.count; ++n) {
+    check_interrupted();
     const Example e = set.sample(set.first + n).example;
     sizes.tokens = std::max(sizes.tokens, e.tokens.size());
     sizes.scored = std::max(sizes.scored, e.scored.size());
@@ -148,6 +145,7 @@ void write_arrays(const SampleSet& set, ArrayFormat format, const std::filesyste
   const size_t candidates = optional("candidates", sizes.candidates);
   ArrayWriter file(output, format, arrays, {{"manifest", to_compact_json(manifest(set))}});
   for (std::uint64_t n = 0; n < set.count; ++n) {
+    check_interrupted();
     const std::uint64_t index = set.first + n;
     const auto [e, length] = set.sample(index);
     file.append(kIndex, std::vector<std::int64_t>{static_cast<std::int64_t>(index)});
@@ -178,32 +176,31 @@ SampleFormat format_of(const ExportRequest& request) {
                   request.output->string()));
 }
 
-/// Writes the samples and their manifest. Throws InputError.
-void export_samples(const ExportRequest& request) {
+/// Writes the samples and their manifest. Returns the exit code. Throws InputError before anything is written.
+int export_samples(ExportRequest request) {
   const SampleFormat format = format_of(request);
   for (const std::optional<std::filesystem::path>& file : {request.output, request.manifest})
-    if (file) refuse_run_file(*file);
+    if (file) check_output_place(*file);
   if (format != SampleFormat::jsonl && !request.output) {
     throw InputError("npz and safetensors cannot be written to standard output; add -o FILE");
   }
+  if (!request.manifest && request.output && !is_special(*request.output))
+    request.manifest = default_manifest(*request.output);
   const SampleSet set = make_sample_set(make_config(request.config), request.task, request.split, request.seed,
                                         request.first, request.count);
-  const StatusLine status("drawing samples");
-  if (format == SampleFormat::jsonl) {
-    write_jsonl(set, request.output);
-  } else {
+  const bool written = write_interruptibly(request.output, [&] {
+    const StatusLine status("drawing samples");
+    if (format == SampleFormat::jsonl) return write_jsonl(set, request.output);
     write_arrays(set, format == SampleFormat::npz ? ArrayFormat::npz : ArrayFormat::safetensors, *request.output);
-  }
-  if (request.manifest) {
-    write_file(*request.manifest, to_indented_json(manifest(set)));
-  } else if (request.output && !is_special(*request.output)) {
-    write_file(manifest_path(*request.output), to_indented_json(manifest(set)));
-  }
+  });
+  if (!written) return 130;
+  if (request.manifest) write_file(*request.manifest, to_indented_json(manifest(set)));
+  return 0;
 }
 
 }  // namespace
 
-void add_export(CLI::App& app, Invocation&) {
+void add_export(CLI::App& app, Invocation& invocation) {
   const auto request = std::make_shared<ExportRequest>();
   CLI::App* command =
       app.add_subcommand("export", "Write the samples of a task, as a run uses them, for models in other programs")
@@ -213,8 +210,10 @@ void add_export(CLI::App& app, Invocation&) {
                       "samples: train, validation, or a split for its test samples");
   command->add_option("-s,--seed", request->seed, "seed of the experiment whose samples are written")
       ->check(seed_range());
-  command->add_option("--first", request->first, "number of the first sample")->check(in_range({0.0, 1e12}));
-  command->add_option("-n,--count", request->count, "number of samples")->check(in_range({1.0, 1e12}));
+  command->add_option("--first", request->first, "number of the first sample")
+      ->check(in_range({std::int64_t{0}, kMaxSampleNumber}));
+  command->add_option("-n,--count", request->count, "number of samples")
+      ->check(in_range({std::int64_t{1}, kMaxSampleNumber}));
   add_choice<std::optional<SampleFormat>, SampleFormat>(
       *command, "--format", request->format,
       {{"jsonl", SampleFormat::jsonl}, {"npz", SampleFormat::npz}, {"safetensors", SampleFormat::safetensors}},
@@ -229,7 +228,7 @@ void add_export(CLI::App& app, Invocation&) {
               {"posbench export flip_flop:length=32 -n 2", "two samples to read"},
               {"posbench export flip_flop --split ood_sparse -n 512 -o sparse.npz", ""}},
              {"docs/bridge.md specifies the formats."});
-  command->callback([request] { export_samples(*request); });
+  command->callback([request, &invocation] { invocation.exit_code = export_samples(*request); });
 }
 
 }  // namespace posbench

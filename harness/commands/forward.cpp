@@ -95,8 +95,9 @@ struct Maps {
     for (int layer = 0; layer < config.layers; ++layer) {
       for (AttentionMap& map_of_layer :
            saved.model.transformer->inspect(saved.parameters, drawn.sequence, tables.tables, layer, activations)) {
-        if (map_of_layer.name != "score" && map_of_layer.name != "attention") continue;
-        std::vector<float>& to = map_of_layer.name == "score" ? scores : attention;
+        const bool is_score = map_of_layer.kind == AttentionMap::Kind::score;
+        if (!is_score && map_of_layer.kind != AttentionMap::Kind::attention) continue;
+        std::vector<float>& to = is_score ? scores : attention;
         for (size_t h = 0; h < H; ++h) {
           Matrix& values = map_of_layer.values[h];
           for (Index i = 0; config.causal && i < T; ++i) values.row(i).tail(T - 1 - i).setZero();
@@ -133,13 +134,15 @@ std::pair<SavedModel, RunConfig> find_saved(const ForwardRequest& request) {
   return {std::move(saved), std::move(config)};
 }
 
-void write_logits(const ForwardRequest& request, const RunConfig& config, const SavedModel& saved) {
-  const SampleSet set = make_sample_set(config, saved.task->spec, "test:" + request.split, request.seed,
-                                        request.first, request.count);
+/// `about` becomes the manifest.
+void write_logits(const ForwardRequest& request, const SampleSet& set, const SavedModel& saved,
+                  const Json& about) {
+  const StatusLine status("computing logits");
   const SampleStream samples = set.stream();
   const ModelConfig& model_config = saved.model.config;
   size_t longest = 0, most_scored = 0;
   for (std::uint64_t n = 0; n < set.count; ++n) {
+    check_interrupted();
     const Example e = samples(set.first + n).example;
     longest = std::max(longest, e.tokens.size());
     most_scored = std::max(most_scored, e.scored.size());
@@ -154,8 +157,6 @@ void write_logits(const ForwardRequest& request, const RunConfig& config, const 
     for (const char* name : {"scores", "attention"})
       arrays.push_back({name, Scalar::float32, {N, model_config.layers, model_config.heads, T, T}});
   }
-  Json about = manifest(set);
-  about["model"] = model_json(saved, request.initial);
   ArrayWriter file(*request.output, format_of(request), arrays, {{"manifest", to_compact_json(about)}});
 
   const FlushDenormals flush;
@@ -168,6 +169,7 @@ void write_logits(const ForwardRequest& request, const RunConfig& config, const 
     std::vector<size_t> map_of(static_cast<size_t>(count));
     for (const PreparedSample& drawn :
          draw_batch(samples, *saved.model.encoding, false, set.first + first, count)) {
+      check_interrupted();
       saved.model.transformer->prepare(saved.parameters, drawn.sequence, tables, nullptr);
       saved.model.transformer->forward(saved.parameters, drawn.sequence, tables, nullptr, activations);
       const size_t row = drawn.index - set.first - first;
@@ -187,11 +189,11 @@ void write_logits(const ForwardRequest& request, const RunConfig& config, const 
     }
   }
   file.finish();
-  if (!is_special(*request.output)) write_file(manifest_path(*request.output), to_indented_json(about));
 }
 
-/// Throws InputError before anything is written.
-void forward(const ForwardRequest& request) {
+/// Writes the logits, their manifest and the model. Returns the exit code. Throws InputError before anything is
+/// written.
+int forward(const ForwardRequest& request) {
   if (!request.output && !request.model_output)
     throw InputError("no output file is given; add -o FILE for the logits, or --model-output FILE for the model");
   if (request.output) format_of(request);
@@ -200,19 +202,29 @@ void forward(const ForwardRequest& request) {
                                  request.model_output->string()));
   }
   for (const std::optional<std::filesystem::path>& file : {request.output, request.model_output})
-    if (file) refuse_run_file(*file);
-  const auto [saved, config] =
+    if (file) check_output_place(*file);
+  std::optional<std::filesystem::path> about_file;
+  if (request.output && !is_special(*request.output)) about_file = default_manifest(*request.output);
+  const std::pair<SavedModel, RunConfig> model =
       request.initial ? make_initial(request) : read_user_files([&] { return find_saved(request); });
+  const SavedModel& saved = model.first;
   find_split(*saved.task, request.split);
   if (request.attention) require_attention(saved.model.config);
+  if (request.output) {
+    const SampleSet set = make_sample_set(model.second, saved.task->spec, "test:" + request.split, request.seed,
+                                          request.first, request.count);
+    Json about = manifest(set);
+    about["model"] = model_json(saved, request.initial);
+    if (!write_interruptibly(request.output, [&] { write_logits(request, set, saved, about); })) return 130;
+    if (about_file) write_file(*about_file, to_indented_json(about));
+  }
   if (request.model_output) save_model(*request.model_output, saved.experiment, saved.model, saved.parameters);
-  const StatusLine status("computing logits");
-  if (request.output) write_logits(request, config, saved);
+  return 0;
 }
 
 }  // namespace
 
-void add_forward(CLI::App& app, Invocation&) {
+void add_forward(CLI::App& app, Invocation& invocation) {
   const auto request = std::make_shared<ForwardRequest>();
   CLI::App* command = app.add_subcommand("forward", "Write the logits of a saved model on the samples of a split")
                           ->group(kExchange);
@@ -225,8 +237,10 @@ void add_forward(CLI::App& app, Invocation&) {
   command->add_option("-s,--seed", request->seed, "seed of the experiment")->check(seed_range());
   command->add_flag("--initial", request->initial, "use the model before training instead of the saved one");
   command->add_option("--split", request->split, "split whose test samples are read");
-  command->add_option("--first", request->first, "number of the first sample")->check(in_range({0.0, 1e12}));
-  command->add_option("-n,--count", request->count, "number of samples")->check(in_range({1.0, 1e12}));
+  command->add_option("--first", request->first, "number of the first sample")
+      ->check(in_range({std::int64_t{0}, kMaxSampleNumber}));
+  command->add_option("-n,--count", request->count, "number of samples")
+      ->check(in_range({std::int64_t{1}, kMaxSampleNumber}));
   add_choice<std::optional<ArrayFormat>, ArrayFormat>(
       *command, "--format", request->format,
       {{"npz", ArrayFormat::npz}, {"safetensors", ArrayFormat::safetensors}}, "format of the logits")
@@ -241,7 +255,7 @@ void add_forward(CLI::App& app, Invocation&) {
              {{"posbench forward runs/mine flip_flop cope -o logits.npz", "answers, as 'score' reads them"},
               {"posbench forward runs/mine flip_flop cope --split ood_sparse -n 64 --attention -o cope.npz", ""},
               {"posbench forward runs/mine flip_flop cope --initial --model-output initial.safetensors", ""}});
-  command->callback([request] { forward(*request); });
+  command->callback([request, &invocation] { invocation.exit_code = forward(*request); });
 }
 
 }  // namespace posbench

@@ -249,8 +249,9 @@ bool compare_all(const GoldenCommand& command, const Arrays& reference) {
   if (!command.arrays) {
     for (const GoldenArray& array : theirs) {
       if (find_array(reference, array.name)) continue;
-      throw InputError(fmt::format("{}: the reference has no array '{}', but {}; --arrays selects arrays", file,
-                                   array.name, names_of(reference)));
+      throw InputError(
+          fmt::format("{} has the array '{}', which {} does not have; select some of {} with --arrays", file,
+                      array.name, command.request.encoding, names_of(reference)));
     }
   }
   std::vector<std::pair<const GoldenArray*, const GoldenArray*>> pairs;
@@ -313,7 +314,9 @@ void select_arrays(const std::string& list, Arrays& arrays) {
 int golden(GoldenCommand command) {
   if (command.output) {
     check_extension(*command.output);
-    refuse_run_file(*command.output);
+    check_output_place(*command.output);
+    if (array_format(*command.output) && !is_special(*command.output))
+      default_manifest(*command.output);  // throws
   }
   complete(command);
   Arrays arrays = posbench_double::golden_vectors(command.request);

@@ -24,6 +24,7 @@
 #include "harness/console/help.h"
 #include "harness/console/lines.h"
 #include "harness/console/output.h"
+#include "harness/exchange/sample_set.h"
 #include "harness/exchange/saved_model.h"
 #include "harness/runs/run_record.h"
 #include "harness/training/evaluate.h"
@@ -62,13 +63,20 @@ std::filesystem::path find_model_file(const InspectRequest& request) {
   }
 }
 
+/// Loads the model. If a length is requested, all samples of the split have it.
+SavedModel load_requested(const InspectRequest& request) {
+  SavedModel saved = load_model(find_model_file(request));
+  if (request.length) set_length(*saved.task, find_split(*saved.task, request.split), *request.length);
+  return saved;
+}
+
 Inspection inspect_example(const InspectRequest& request) {
-  const SavedModel saved = load_model(find_model_file(request));
+  const SavedModel saved = load_requested(request);
   const size_t split = find_split(*saved.task, request.split);
   const Task& task = *saved.task->tasks[split];
   const Model& model = saved.model;
   require_attention(model.config);
-  const SampleStream samples = saved.task->stream({Purpose::test, request.split, request.seed}, request.length);
+  const SampleStream samples = saved.task->stream({Purpose::test, request.split, request.seed});
   const PreparedSample drawn =
       draw_batch(samples, *model.encoding, /*training=*/false, request.example, 1).front();
   const Example& example = drawn.sample.example;
@@ -209,10 +217,8 @@ std::string format_inspection(const Inspection& inspection, Format format, Index
 }
 
 void inspect_over(const InspectRequest& request) {
-  const HeadReport report = read_user_files([&] {
-    const SavedModel saved = load_model(find_model_file(request));
-    return measure_heads(saved, request.split, request.length, *request.over);
-  });
+  const HeadReport report =
+      read_user_files([&] { return measure_heads(load_requested(request), request.split, *request.over); });
   const Output& output = request.output;
   write_output(output, format_head_report(report, unfinished_run_text(request.run), output_format(output),
                                           console_style(output)));

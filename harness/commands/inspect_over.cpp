@@ -14,6 +14,7 @@
 #include "harness/commands/inspection.h"
 #include "results/presentation/page.h"
 #include "results/presentation/table.h"
+#include "results/statistics/statistics.h"
 
 namespace posbench {
 namespace {
@@ -98,16 +99,11 @@ Table part_table(const HeadReport& report) {
   return table;
 }
 
-Mean mean_of(const std::vector<double>& values) {
-  Mean mean;
-  for (const double value : values) mean.add(value);
-  return mean;
-}
-
+/// Returns the standard deviation of the values themselves, with the divisor n.
 double deviation(const std::vector<double>& values) {
-  const double mean = mean_of(values).value();
+  const double center = mean(values);
   Mean squares;
-  for (const double value : values) squares.add((value - mean) * (value - mean));
+  for (const double value : values) squares.add((value - center) * (value - center));
   return std::sqrt(squares.value());
 }
 
@@ -156,7 +152,7 @@ Json to_json(const HeadReport& report, const MeasuredHead& head) {
   for (const auto& [distance, values] : s.counts) {
     json["counts"].push_back({{"distance", distance},
                               {"cases", values.size()},
-                              {"mean", round_for_page(mean_of(values).value())},
+                              {"mean", round_for_page(mean(values))},
                               {"deviation", round_for_page(deviation(values))}});
   }
   return json;
@@ -254,10 +250,10 @@ Plot count_plot(const HeadReport& report) {
   double greatest = 1e-6;
   for (const MeasuredHead& head : report.heads) {
     for (const auto& [distance, values] : head.statistics.counts) {
-      const double mean = mean_of(values).value();
-      greatest = std::max(greatest, mean);
-      plot.rows.push_back({measured_head_name(head), distance, round_for_page(mean), values.size(),
-                           round_for_page(deviation(values)), Json::array({round_for_page(mean)})});
+      const double center = mean(values);
+      greatest = std::max(greatest, center);
+      plot.rows.push_back({measured_head_name(head), distance, round_for_page(center), values.size(),
+                           round_for_page(deviation(values)), Json::array({round_for_page(center)})});
     }
   }
   plot.signals = {{"x_title", fmt::format("distance in {}", report.distance_unit)},

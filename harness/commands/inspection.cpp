@@ -15,12 +15,13 @@ constexpr Index kMaxTokens = 160;  // of maps on a page, which have a cell for e
 
 /// Returns the values of the first and the last color of a map. Early queries have all their attention on few
 /// keys, so the largest hundredth of the attention is ignored.
-std::pair<double, double> color_range(const std::string& name, std::vector<double> values) {
-  if (name == "gate") return {0, 1};
+std::pair<double, double> color_range(AttentionMap::Kind kind, std::vector<double> values) {
+  if (kind == AttentionMap::Kind::gate) return {0, 1};
   std::sort(values.begin(), values.end());
   if (values.empty()) return {0, 1};
-  const double low = name == "attention" ? 0 : values.front();
-  const double high = name == "attention" ? values[(values.size() - 1) * 99 / 100] : values.back();
+  const bool is_attention = kind == AttentionMap::Kind::attention;
+  const double low = is_attention ? 0 : values.front();
+  const double high = is_attention ? values[(values.size() - 1) * 99 / 100] : values.back();
   return low < high ? std::pair(low, high) : std::pair(low - 0.5, low + 0.5);
 }
 
@@ -38,8 +39,9 @@ Plot map_plot(const Inspection& inspection, size_t layer, size_t head, const Att
           {inspection.position_text(i), inspection.position_text(j), round_for_page(values(i, j))});
     }
   }
-  const auto [low, high] = color_range(name, std::move(finite));
-  if (name == "attention") plot.about = fmt::format("Values from {:.2f} on have one color.", high);
+  const auto [low, high] = color_range(map.kind, std::move(finite));
+  if (map.kind == AttentionMap::Kind::attention)
+    plot.about = fmt::format("Values from {:.2f} on have one color.", high);
   plot.signals = {{"labels", false},
                   {"domain", {round_for_page(low), round_for_page(high)}},
                   {"x_title", "key"},

@@ -15,6 +15,7 @@
 #include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "harness/check/certify.h"
+#include "harness/commands/options_table.h"
 #include "harness/console/facts.h"
 #include "harness/console/split_text.h"
 #include "harness/console/terminal.h"
@@ -44,10 +45,13 @@ std::string header(const std::vector<std::string>& names) {
 
 std::string options_markdown(const std::vector<OptionInfo>& options) {
   if (options.empty()) return "No options.\n\n";
-  std::string text = header({"option", "default", "meaning", "expected"});
-  for (const OptionInfo& o : options)
-    text += row({fmt::format("`{}`", o.name), o.value.empty() ? "-" : fmt::format("`{}`", o.value), cell(o.help),
-                 cell(o.expected)});
+  const Table table = options_table(options);
+  const auto code = [](const Cell& value) { return value.text == "-" ? value.text : "`" + value.text + "`"; };
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(column.header);
+  std::string text = header(names);
+  for (const std::vector<Cell>& cells : table.rows)
+    text += row({code(cells[0]), code(cells[1]), cell(cells[2].text), cell(cells[3].text)});
   return text + "\n";
 }
 

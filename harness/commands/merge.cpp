@@ -1,6 +1,5 @@
 // `posbench merge`: one run directory from those of all shards of a suite.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -15,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/parallel_for.h"
+#include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/console/help.h"
 #include "harness/console/output.h"
@@ -44,16 +44,6 @@ struct ShardRun {
 };
 
 [[noreturn]] void refuse(const std::string& what) { throw InputError(what); }
-
-constexpr size_t kMaxNamed = 5;  // in a message
-
-/// Returns "a, b, c and 17 more": the first names of `count`.
-std::string some(const std::vector<std::string>& names, size_t count) {
-  const size_t shown = std::min(names.size(), kMaxNamed);
-  const std::string text =
-      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  return shown < count ? fmt::format("{} and {} more", text, count - shown) : text;
-}
 
 /// Throws InputError unless all runs are of one suite and of this version, which measures the trivial predictors.
 void check_alike(const std::vector<ShardRun>& runs, const Json& context) {
@@ -96,7 +86,7 @@ void check_complete(const std::vector<ShardRun>& runs) {
     if (!by_index.contains(index)) first.push_back(Shard{index, of}.text());
   }
   refuse(fmt::format("{} of {} shards are missing: {}; run them with --shard and add their directories", missing,
-                     of, some(first, missing)));
+                     of, some_names(first, kMaxNamed, missing)));
 }
 
 /// Throws InputError unless every shard has finished the experiments that it lists, which must be those of its
@@ -127,7 +117,7 @@ void check_finished(const std::vector<ShardRun>& runs, const std::vector<Experim
     }
     if (!missing.empty()) {
       refuse(fmt::format("{}: {} of {} experiments are unfinished: {}; finish them with 'posbench run --resume'",
-                         path.string(), missing.size(), listed.size(), some(missing, missing.size())));
+                         path.string(), missing.size(), listed.size(), some_names(missing)));
     }
   }
 }
@@ -146,13 +136,15 @@ void copy_models(const std::vector<ShardRun>& runs, const fs::path& to) {
 /// and timing. Returns the exit code of that run. Throws InputError if the shards are not exactly those of one
 /// suite.
 int merge(const MergeRequest& request) {
-  if (!request.force && is_taken(request.directory))
+  if (is_taken(request.directory) && !request.force)
     refuse(fmt::format("{} exists; add --force to replace it, or use another -o", request.directory.string()));
   Json about = provenance(request.command);
   std::vector<ShardRun> runs;
   for (const fs::path& path : request.runs) {
     if (fs::exists(request.directory) && fs::exists(path) && fs::equivalent(path, request.directory))
       refuse(fmt::format("{} is one of the runs to merge; use another -o", path.string()));
+    if (!fs::exists(path))
+      refuse(fmt::format("{}: there is no such directory; give a run directory", path.string()));
     if (fs::is_regular_file(path))
       refuse(fmt::format("{} is a file, expected the directory of a run", path.string()));
     runs.push_back({path, read_run(path)});

@@ -297,7 +297,10 @@ int reproduce(const ReproduceRequest& request) {
   }
   if (request.judge_only || fs::exists(directory)) check_directory("-o", directory);
   if (request.judge_only && request.with.empty()) note_useless(plan, request, "-o", directory);
-  if (!request.judge_only && !request.dry_run) make_folder(directory);
+  if (!request.judge_only && !request.dry_run) {
+    check_output_folder(directory, directory);
+    make_folder(directory);
+  }
   if (!request.judge_only) {  // refuses other settings before anything is trained
     collect_evidence(plan, {directory});
     check_unfinished(plan, directory);

@@ -40,7 +40,7 @@ void check_request(const ReproduceRequest& request) {
     throw InputError(fmt::format("--page is '{}', expected a file, such as claims.html", request.page->string()));
   }
   if (request.page && !request.page->parent_path().empty()) check_directory("--page", request.page->parent_path());
-  if (request.page) refuse_run_file(*request.page);
+  if (request.page) check_output_place(*request.page);
   if (request.list && (request.directory || request.seeds > 0 || !request.with.empty())) {
     throw InputError(
         "--list prints the verdicts that come with posbench, without -o, -s and --with; 'posbench reproduce "

@@ -3,25 +3,23 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
-#include "harness/config/names.h"
+#include "harness/config/config.h"
 #include "harness/console/help.h"
 #include "harness/console/lines.h"
+#include "harness/console/output.h"
 #include "harness/exchange/sample_set.h"
 #include "harness/training/samples.h"
 #include "results/json/json.h"
-#include "tasks/registry.h"
+#include "tasks/task.h"
 
 namespace posbench {
 namespace {
@@ -31,26 +29,9 @@ struct SampleRequest {
   int first = 0, count = 3;
   std::optional<int> length;
   std::uint64_t seed = 0;
-  Layout layout = Layout::teacher_forced;
+  AnswerLayout layout = AnswerLayout::by_attention;
   bool json = false;
 };
-
-/// Returns the task with the options of the stream.
-std::unique_ptr<Task> task_of_stream(const SampleRequest& request, const StreamId& id) {
-  const Spec spec = read_task(request.task).task;
-  const TaskInfo& info = tasks().find(spec.name).info;
-  if (info.causal_only && request.layout == Layout::slots) {
-    throw InputError(fmt::format(
-        "task '{}' scores tokens inside its sequences and has no answer slots; omit --layout slots", spec.name));
-  }
-  std::vector<std::string> names;
-  for (const TaskInfo::Split& split : info.splits) {
-    if (split.name == id.split) return make_task(spec, split, request.layout);
-    names.push_back(split.name);
-  }
-  throw InputError(fmt::format("task '{}' has no stream or split '{}'{} (train, validation, and its splits: {})",
-                               spec.name, id.split, did_you_mean(id.split, names), fmt::join(names, ", ")));
-}
 
 /// Returns how a run uses a stream.
 std::string use_of(const StreamId& id) {
@@ -75,8 +56,8 @@ std::string sample_text(const Task& task, std::uint64_t number, const SampleStre
     answers.push_back(task.token_text(example.targets[t]));
     answer_ids.push_back(example.targets[t]);
   }
-  std::string text = fmt::format("sample {}, length {}, {} tokens; * marks scored tokens\n", number, length,
-                                 example.tokens.size());
+  std::string text = fmt::format("sample {}, length {}, {}; * marks scored tokens\n", number, length,
+                                 counted(example.tokens.size(), "token"));
   const auto add = [&](const char* name, const std::string& value) {
     constexpr size_t kColumn = 11;
     text += fmt::format("  {:<9}{}\n", name, wrapped_lines(value, kColumn, list_width()));
@@ -106,33 +87,31 @@ Json sample_json(const Task& task, const SampleStream::Sample& sample) {
           {"coordinates", e.coordinates}};
 }
 
-void write(const std::string& text) {
-  if (std::fputs(text.c_str(), stdout) < 0) throw FileError("cannot write to standard output", errno);
-}
-
 /// Writes the name of the stream and then its samples, one by one: as text, or as one JSON object.
 void write_samples(const SampleRequest& request) {
-  const StreamId id = parse_stream(request.stream, request.seed);
-  const std::unique_ptr<Task> task = task_of_stream(request, id);
-  SampleStream stream(*task, id);
-  stream.length = request.length;
+  RunConfig config = make_config({});
+  config.evaluation.layout = request.layout;
+  const SampleSet set =
+      make_sample_set(config, request.task, request.stream, request.seed, /*first=*/0, /*count=*/0);
+  if (request.length) set_length(*set.task, set.split, *request.length);
+  const Task& task = *set.task->tasks[set.split];
   if (request.json) {
-    write(fmt::format(
+    write_stdout(fmt::format(
         "{{\n\"task\": {},\n\"stream\": {},\n\"split\": {},\n\"seed\": {},\n\"first\": {},\n\"samples\": [\n",
-        to_compact_json(request.task), to_compact_json(id.text()), to_compact_json(id.split), request.seed,
+        to_compact_json(request.task), to_compact_json(set.id.text()), to_compact_json(set.id.split), request.seed,
         request.first));
   } else {
     const std::string title =
-        fmt::format("stream {} of {}, seed {}: {}", id.text(), request.task, request.seed, use_of(id));
-    write(wrapped_lines(title, 0, list_width()) + "\n");
+        fmt::format("stream {} of {}, seed {}: {}", set.id.text(), request.task, request.seed, use_of(set.id));
+    write_stdout(wrapped_lines(title, 0, list_width()) + "\n");
   }
   for (int n = 0; n < request.count; ++n) {
     const std::uint64_t number = static_cast<std::uint64_t>(request.first) + n;
-    const SampleStream::Sample sample = stream(number);
+    const SampleStream::Sample sample = set.sample(number);
     if (request.json) {
-      write(to_compact_json(sample_json(*task, sample)) + (n + 1 < request.count ? ",\n" : "\n]\n}\n"));
+      write_stdout(to_compact_json(sample_json(task, sample)) + (n + 1 < request.count ? ",\n" : "\n]\n}\n"));
     } else {
-      write(sample_text(*task, number, sample));
+      write_stdout(sample_text(task, number, sample));
     }
   }
 }
@@ -153,9 +132,12 @@ void add_sample(CLI::App& app, Invocation&) {
       ->check(in_range({1, 100000}));
   command->add_option("-s,--seed", request->seed, "seed of the experiment whose samples are printed")
       ->check(seed_range());
-  add_choice<Layout, Layout>(*command, "--layout", request->layout,
-                             {{"teacher_forced", Layout::teacher_forced}, {"slots", Layout::slots}},
-                             "layout of the answers: as inputs of a causal model, or as empty slots");
+  add_choice<AnswerLayout, AnswerLayout>(
+      *command, "--layout", request->layout,
+      {{"by_attention", AnswerLayout::by_attention},
+       {"teacher_forced", AnswerLayout::teacher_forced},
+       {"slots", AnswerLayout::slots}},
+      "layout of the answers: by the attention of the model, as inputs of a causal model, or as empty slots");
   command->add_flag("--json", request->json, "output as JSON");
   set_footer(*command, {{"posbench sample flip_flop -n 3 --split ood_sparse", "samples of a test split"},
                         {"posbench sample flip_flop --split train", "samples of training"},

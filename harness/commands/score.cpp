@@ -93,6 +93,9 @@ Scored read_scored(const std::filesystem::path& path, const ScoreRequest& reques
   const std::filesystem::path manifest = manifest_alone ? path : manifest_path(path);
   if (!std::filesystem::exists(path))
     throw InputError(fmt::format("there is no file '{}'; name a file of answers", path.string()));
+  if (std::filesystem::is_directory(path)) {
+    throw InputError(fmt::format("{} is a folder, expected an .npz, .safetensors or .jsonl file", path.string()));
+  }
   if (!std::filesystem::exists(manifest)) {
     throw InputError(fmt::format("'{}' has no manifest; copy the manifest of its samples to '{}'", path.string(),
                                  manifest.string()));
@@ -224,7 +227,7 @@ Report make_report(const std::vector<Scored>& files) {
 /// Writes the report. Returns 1 if the training of a model diverged or failed, otherwise 0. Throws InputError,
 /// before anything is written, if answers are missing, duplicate, invalid or of different settings.
 int score(const ScoreRequest& request) {
-  refuse_run_file(request.output);
+  check_output_place(request.output);
   if (request.name && !is_name(*request.name))
     throw InputError(fmt::format("--name is '{}', expected printable text that is not empty", *request.name));
   Json about = provenance(request.command);
@@ -261,7 +264,7 @@ void add_score(CLI::App& app, Invocation& invocation) {
   command->add_option("--name", request->name, "name of the model")->default_str("that in the manifests");
   command->add_option("--parameters", request->parameters, "number of parameters of the model")
       ->default_str("that in the manifests")
-      ->check(in_range({0.0, 1e15}));
+      ->check(in_range({std::int64_t{0}, std::int64_t{1'000'000'000'000'000}}));
   command->add_option("--description", request->description, "description of the model for the report")
       ->default_str("that in the manifests");
   add_color(*command, request->color);

@@ -17,6 +17,7 @@
 #include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/options_table.h"
 #include "harness/commands/show_claim.h"
 #include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
@@ -43,11 +44,19 @@ namespace {
 std::string options_text(const std::vector<OptionInfo>& options) {
   if (options.empty()) return "options: none\n";
   std::string text = "options:\n";
-  for (const OptionInfo& o : options) {
-    text += two_columns(fmt::format("  {:<16} {:<12} ", o.name, o.value.empty() ? "-" : o.value),
-                        o.help + "; " + o.expected, list_width());
+  for (const std::vector<Cell>& row : options_table(options).rows) {
+    text += two_columns(fmt::format("  {:<16} {:<12} ", row[0].text, row[1].text),
+                        row[2].text + "; " + row[3].text, list_width());
   }
   return text;
+}
+
+/// Returns the columns of a split: `left`, a name and the changes, is wrapped if it is wider than the terminal.
+std::string split_line(const std::string& left, const std::string& why) {
+  const int width = list_width();
+  const size_t end = left.find_last_not_of(' ') + 1;
+  return two_columns(static_cast<int>(end) > width ? wrapped_lines(left.substr(0, end), 0, width) : left, why,
+                     width);
 }
 
 /// Returns the equation with each of its definitions on its own line.
@@ -124,8 +133,7 @@ std::string show_task(const std::string& spec, const TaskEntry& entry) {
                                        setup.model_config.trained_length, setup.model_config.longest));
   text += "\n" + options_text(entry.options) + "\nsplits:\n";
   for (const TaskInfo::Split& split : setup.splits) {
-    text += two_columns(fmt::format("  {:<20} {:<36} ", split.name, split_changes(info, split)), split.why,
-                        list_width());
+    text += split_line(fmt::format("  {:<20} {:<36} ", split.name, split_changes(info, split)), split.why);
   }
   for (const std::string& split : setup.skipped_splits)
     text += "  " + wrap_text("skipped: " + split, 4, list_width()) + "\n";
@@ -160,8 +168,8 @@ std::string show_split(const std::string& name) {
     const TaskSetup setup = make_task_setup(ExperimentOptions{}, task);
     for (const TaskInfo::Split& split : setup.splits) {
       if (split.name != name) continue;
-      text += two_columns(fmt::format("  {:<28} {:<32} ", task, split_changes(tasks().find(task).info, split)),
-                          split.why, list_width());
+      text += split_line(fmt::format("  {:<28} {:<32} ", task, split_changes(tasks().find(task).info, split)),
+                         split.why);
     }
   }
   return text.empty() ? ""

@@ -16,9 +16,9 @@
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
 #include "harness/console/message.h"
+#include "harness/console/read_board.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
-#include "harness/runs/board_lookups.h"
 #include "harness/runs/page_options.h"
 #include "harness/runs/site_folder.h"
 
@@ -29,28 +29,20 @@ namespace fs = std::filesystem;
 
 struct SiteRequest {
   fs::path directory = "site";
-  std::vector<fs::path> submissions;
-  bool allow_different_budget = false, force = false;
+  AddedReports submissions;
+  bool force = false;
   int jobs = 0;
 };
 
-/// Returns the stored reports and the submissions as one board.
-BoardReport make_board_report(const SiteRequest& request, const std::vector<StoredReport>& stored,
-                              const std::vector<Report>& submissions) {
-  std::vector<NamedReport> named;
-  for (const StoredReport& one : stored) named.push_back({one.name, one.report});
-  return merge_board(named, name_reports(request.submissions, submissions), board_costs().costs,
-                     request.allow_different_budget, board_lookups());
-}
-
 void write_site(const SiteRequest& request) {
   const SiteFolder folder = read_user_files([&] { return SiteFolder(request.directory, request.force); });
-  const std::vector<Report> submissions = read_run_reports(request.submissions);
+  const std::vector<Report> submissions = read_run_reports(request.submissions.paths);
   StatusLine status("reading the board");
   const std::vector<StoredReport> stored = board_reports();
   const StoredReport& reference = stored.front();
   const SiteContents contents = read_user_files([&] {
-    return make_site_contents(make_board_report(request, stored, submissions), {reference.name, reference.report});
+    return make_site_contents(merge_board(stored, request.submissions, submissions),
+                              {reference.name, reference.report});
   });
   status.set_text("making the pages");
   const std::vector<SiteFile> files =
@@ -75,11 +67,11 @@ void add_site(CLI::App& app, Invocation&) {
           ->group(kResults);
   command->add_option("-o,--output", request->directory, "directory of the site, new or empty");
   command
-      ->add_option("--submissions", request->submissions,
+      ->add_option("--submissions", request->submissions.paths,
                    "reports or run directories to add to the board, as 'posbench board' adds them")
       ->take_all()
       ->default_str("none");
-  command->add_flag("--allow-different-budget", request->allow_different_budget,
+  command->add_flag("--allow-different-budget", request->submissions.allow_different_budget,
                     "add submissions even if their model or training settings differ from those of the board");
   command->add_flag("--force", request->force,
                     "replace a directory that this command wrote; its posbench-site.json lists the files");

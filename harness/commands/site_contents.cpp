@@ -11,6 +11,7 @@
 
 #include "encodings/aliases.h"
 #include "encodings/registry.h"
+#include "harness/commands/options_table.h"
 #include "harness/config/embedded_data.h"
 #include "harness/console/facts.h"
 #include "harness/console/read_board.h"
@@ -25,13 +26,6 @@
 
 namespace posbench {
 namespace {
-
-Table options_table(const std::vector<OptionInfo>& options) {
-  Table table{{{"option"}, {"default"}, {"meaning"}, {"expected"}}, {}};
-  for (const OptionInfo& o : options)
-    table.rows.push_back({o.name, o.value.empty() ? "-" : o.value, o.help, o.expected});
-  return table;
-}
 
 SiteEncoding describe_encoding(const EncodingEntry& entry) {
   const EncodingInfo& info = entry.info;

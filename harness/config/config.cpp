@@ -35,6 +35,9 @@ void overlay_profile(const std::string& name, RunConfig& config) {
 
 /// Reads the configuration from a file, which is a configuration or a report.
 Json read_config_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (const std::filesystem::path report = path / "report.json"; exists(report, ignored))
+    throw InputError(fmt::format("{}: is a folder, expected a file; give {}", path.string(), report.string()));
   Json json = read_json(path);
   if (json.is_object() && json.contains("config") && json.contains("experiments")) return json["config"];
   return json;
@@ -89,15 +92,17 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
     if (piece.empty() && !seeds.empty()) continue;  // a list of one is written "5,"
     const std::optional<std::uint64_t> seed = parse_seed(piece);
     if (!seed || std::find(seeds.begin(), seeds.end(), *seed) != seeds.end()) {
-      throw InputError(
-          fmt::format("seeds '{}': expected how many (3) or different numbers (0,5,7) up to {}", text, kMaxSeed));
+      throw InputError(fmt::format(
+          "seeds '{}': expected a number of seeds, such as 3, or a list of different seeds up to {}, such as 0,5,7",
+          text, kMaxSeed));
     }
     seeds.push_back(*seed);
   }
   if (is_list) return seeds;
   if (seeds.empty() || seeds[0] == 0 || seeds[0] > static_cast<std::uint64_t>(kMaxSeeds)) {
     throw InputError(
-        fmt::format("seeds '{}': expected how many, from 1 to {}, or a list such as 0,5,7", text, kMaxSeeds));
+        fmt::format("seeds '{}': expected a number of seeds from 1 to {}, such as 3, or a list, such as 0,5,7",
+                    text, kMaxSeeds));
   }
   std::vector<std::uint64_t> first(seeds[0]);
   for (size_t n = 0; n < first.size(); ++n) first[n] = n;

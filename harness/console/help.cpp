@@ -72,6 +72,19 @@ std::string wrapped_paragraphs(const std::string& notes) {
   return text;
 }
 
+/// Returns a command whose lines fit the console. A backslash joins them in a shell.
+std::string wrapped_command(std::string command, size_t width) {
+  std::string text;
+  const std::string indent(5, ' ');
+  while (command.size() > width) {
+    const size_t option = command.rfind(" -", width - 2);
+    if (option == command.npos || option <= indent.size()) break;
+    text += command.substr(0, option) + " \\\n";
+    command = indent + command.substr(option);
+  }
+  return text + command;
+}
+
 /// Returns the examples. A meaning that does not fit the console has a line of its own.
 std::string wrapped_examples(const std::string& examples) {
   const auto width = static_cast<size_t>(console_width());
@@ -79,12 +92,9 @@ std::string wrapped_examples(const std::string& examples) {
   for (size_t begin = 0; begin < examples.size();) {
     const size_t end = std::min(examples.find('\n', begin), examples.size());
     const std::string line = examples.substr(begin, end - begin);
-    const size_t gap = line.find("  ", 2);
-    if (line.size() > width && gap != std::string::npos) {
-      text += fmt::format("{}\n{:6}{}\n", line.substr(0, gap), "", line.substr(line.find_first_not_of(' ', gap)));
-    } else {
-      text += line + "\n";
-    }
+    const size_t gap = line.size() > width ? line.find("  ", 2) : line.npos;
+    text += wrapped_command(line.substr(0, gap), width) + "\n";
+    if (gap != line.npos) text += fmt::format("{:6}{}\n", "", line.substr(line.find_first_not_of(' ', gap)));
     begin = end + 1;
   }
   return text;

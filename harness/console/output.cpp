@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,13 +20,15 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "harness/console/help.h"
+#include "harness/console/message.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/run_record.h"
 #include "results/presentation/latex.h"
 
 namespace posbench {
 
-void refuse_run_file(const std::filesystem::path& file) {
+void check_output_place(const std::filesystem::path& file) {
+  check_output_file(file);
   const std::filesystem::path folder = file.parent_path();
   const std::string name = file.filename().string(), folder_name = folder.filename().string();
   const bool is_of_run = name == kManifestFile || name == kReportFile || name == kLinesFile;
@@ -145,11 +150,31 @@ std::string line_text(const std::string& text, Format format, const ConsoleStyle
 
 void write_output(const Output& output, const std::string& text) {
   if (output.file) {
-    refuse_run_file(*output.file);
+    check_output_place(*output.file);
     return write_file(*output.file, text);
   }
-  std::fputs(text.c_str(), stdout);
-  if (!text.empty() && text.back() != '\n') std::fputc('\n', stdout);
+  write_stdout(text);
+  if (!text.empty() && text.back() != '\n') write_stdout("\n");
+}
+
+void write_stdout(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+    throw FileError("cannot write to standard output", errno);
+}
+
+bool write_interruptibly(const std::optional<std::filesystem::path>& file, const std::function<void()>& write) {
+  if (!file || is_special(*file)) {
+    write();
+    return true;
+  }
+  try {
+    const SignalGuard guard;
+    write();
+    return true;
+  } catch (const Interrupted& interrupted) {
+    write_message(fmt::format("{}\n", interrupted.what()));
+    return false;
+  }
 }
 
 }  // namespace posbench

@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "harness/config/config.h"
@@ -48,9 +50,14 @@ std::string table_text(const Table&, Format, const ConsoleStyle&);
 /// lines have at most the width of the style, and all but the first are indented. The width 0 is no limit.
 std::string line_text(const std::string& text, Format, const ConsoleStyle&, size_t indent = 0);
 
-/// Throws InputError if writing this file would damage a run: its manifest, results, models, losses or
-/// checkpoints.
-void refuse_run_file(const std::filesystem::path&);
+/// Throws InputError if the file cannot be created, or if writing it would damage a run: its manifest, results,
+/// models, losses or checkpoints.
+void check_output_place(const std::filesystem::path&);
 void write_output(const Output&, const std::string& text);
+/// Writes to standard output. Throws FileError if that fails.
+void write_stdout(std::string_view text);
+/// Calls `write`, which writes a file, or without one standard output. Returns false, after a message, if a signal
+/// interrupted it before the file was written. A signal ends the process at once if there is no temporary file.
+bool write_interruptibly(const std::optional<std::filesystem::path>& file, const std::function<void()>& write);
 
 }  // namespace posbench

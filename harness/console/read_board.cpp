@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "harness/config/embedded_data.h"
 #include "harness/config/user_files.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
@@ -27,15 +26,19 @@ BoardReport read_board(const AddedReports& added) {
   const std::vector<Report> users = read_run_reports(added.paths);
   return read_user_files([&] {
     const StatusLine status("reading the board");
-    const std::vector<StoredReport> stored = board_reports();
-    std::vector<NamedReport> named;
-    for (const StoredReport& one : stored) {
-      const std::string file = std::filesystem::path(one.name).filename().string();
-      named.push_back({fmt::format("the board's {}", file), one.report});
-    }
-    return merge_board(named, name_reports(added.paths, users), board_costs().costs, added.allow_different_budget,
-                       board_lookups());
+    return merge_board(board_reports(), added, users);
   });
+}
+
+BoardReport merge_board(const std::vector<StoredReport>& stored, const AddedReports& added,
+                        const std::vector<Report>& users) {
+  std::vector<NamedReport> named;
+  for (const StoredReport& one : stored) {
+    const std::string file = std::filesystem::path(one.name).filename().string();
+    named.push_back({fmt::format("the board's {}", file), one.report});
+  }
+  return merge_board(named, name_reports(added.paths, users), board_costs().costs, added.allow_different_budget,
+                     board_lookups());
 }
 
 std::vector<AspectTasks> tasks_by_aspect(const BoardReport& all) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "harness/config/embedded_data.h"
 #include "results/statistics/aspect_scores.h"
 #include "results/statistics/board.h"
 
@@ -21,6 +22,9 @@ void add_reports(CLI::App&, AddedReports&);
 /// Reads all reports of the board and merges them with the user's. Shows a status line meanwhile. Throws
 /// InputError as merge_board does.
 BoardReport read_board(const AddedReports&);
+
+/// Merges stored reports, which messages call "the board's FILE", with those of the user, which have been read.
+BoardReport merge_board(const std::vector<StoredReport>&, const AddedReports&, const std::vector<Report>& users);
 
 /// Returns the aspects that tasks of the stored reports test, in the order of their enumerators. Tasks that only a
 /// user's report has do not count, because no other encoding ran them.

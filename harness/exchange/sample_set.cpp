@@ -1,13 +1,17 @@
 #include "harness/exchange/sample_set.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -15,12 +19,12 @@
 #include "harness/config/commit.h"
 #include "harness/config/experiment_config.h"
 #include "harness/config/names.h"
+#include "harness/training/begin_token.h"
 
 namespace posbench {
 namespace {
 
 constexpr const char* kSamplesFormat = "posbench samples 1";
-constexpr std::int64_t kMaxSampleNumber = 1'000'000'000'000;
 
 Json options(const TaskEntry& entry, const std::string& spec) {
   Json options = Json::object();
@@ -44,7 +48,42 @@ Json splits(const TaskSetup& task) {
   return list;
 }
 
+bool is_manifest(const std::filesystem::path& path) {
+  try {
+    const std::string format = read_json(path).at("format").get<std::string>();
+    return format.starts_with("posbench samples ") || format.starts_with("posbench golden ");
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+/// Returns the index of the split of a stream. Throws InputError if the task has none of this name.
+size_t find_split_of(const StreamId& id, const TaskSetup& task) {
+  std::vector<std::string> names;
+  for (const TaskInfo::Split& split : task.splits) {
+    if (split.name == id.split) return names.size();
+    names.push_back(split.name);
+  }
+  for (const std::string& reason : task.skipped_splits) {
+    if (reason.starts_with(fmt::format("split '{}': ", id.split))) throw InputError(reason);
+  }
+  throw InputError(fmt::format("task '{}' has no stream or split '{}'{} (train, validation, and its splits: {})",
+                               task.spec, id.split, did_you_mean(id.split, names), fmt::join(names, ", ")));
+}
+
 }  // namespace
+
+void set_length(TaskSetup& setup, size_t split, int length) {
+  TaskInfo::Split with_length = setup.splits[split];
+  with_length.options.emplace_back("length", fmt::format("{}", length));
+  std::unique_ptr<Task> task = make_task_for_model(TaskSpec::parse(setup.spec).task, with_length, setup.options);
+  if (task->vocabulary() != setup.model_config.vocabulary) {
+    throw InputError(fmt::format(
+        "task '{}': length {} changes the vocabulary, which a trained model cannot follow; use another",
+        setup.spec, length));
+  }
+  setup.tasks[split] = std::move(task);
+}
 
 StreamId parse_stream(const std::string& name, std::uint64_t seed) {
   constexpr std::string_view kTest = "test:";
@@ -60,7 +99,7 @@ SampleSet make_sample_set(const RunConfig& config, const std::string& task, cons
   set.config.tasks = {read_task(task).text()};
   set.config.seeds = {seed};
   set.task = std::make_unique<TaskSetup>(setup_task(set.config, set.config.tasks.front()));
-  set.split = find_split(*set.task, set.id.split);
+  set.split = find_split_of(set.id, *set.task);
   return set;
 }
 
@@ -126,5 +165,14 @@ SampleSet read_manifest(const Json& json, const std::string& file) {
 }
 
 std::filesystem::path manifest_path(const std::filesystem::path& file) { return file.string() + ".manifest.json"; }
+
+std::filesystem::path default_manifest(const std::filesystem::path& file) {
+  std::filesystem::path path = manifest_path(file);
+  if (std::filesystem::exists(path) && !is_manifest(path)) {
+    throw InputError(
+        fmt::format("'{}' is no manifest, and would be lost; move it, or choose another -o", path.string()));
+  }
+  return path;
+}
 
 }  // namespace posbench

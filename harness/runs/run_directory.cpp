@@ -133,12 +133,12 @@ std::string version_difference(const Json& before, const Json& now) {
 
 bool is_taken(const fs::path& path) {
   if (!fs::exists(path)) return false;
-  return !fs::is_directory(path) ||
-         !std::all_of(fs::directory_iterator(path), fs::directory_iterator(),
-                      [](const fs::directory_entry& entry) {
-                        return is_temporary(entry.path()) ||
-                               (entry.path().filename() == kLinesFile && entry.file_size() == 0);
-                      });
+  if (!fs::is_directory(path))
+    throw InputError(fmt::format("{} is a file, expected a directory to write; choose another -o", path.string()));
+  return !std::all_of(
+      fs::directory_iterator(path), fs::directory_iterator(), [](const fs::directory_entry& entry) {
+        return is_temporary(entry.path()) || (entry.path().filename() == kLinesFile && entry.file_size() == 0);
+      });
 }
 
 RunDirectory::RunDirectory(fs::path path, Existing existing, Manifest manifest) : path_(std::move(path)) {
@@ -163,8 +163,8 @@ void RunDirectory::open(Existing existing) {
 }
 
 void RunDirectory::create() {
+  check_output_folder(path_, path_);
   make_folder(path_);
-  if (access(path_.c_str(), W_OK) != 0) throw InputError(fmt::format("cannot write into '{}'", path_.string()));
   lock(O_RDWR | O_APPEND | O_CREAT);
   remove_temporaries(path_);
   write_file(path_ / kManifestFile, to_indented_json(posbench::to_json(record_.manifest)));

@@ -34,7 +34,7 @@ namespace posbench {
 enum class Existing { refuse, resume, replace };
 
 /// Returns true if the path has something that a new run must not overwrite: anything but an empty folder or the
-/// folder of a run that was killed before it wrote its manifest.
+/// folder of a run that was killed before it wrote its manifest. Throws InputError if the path is a file.
 bool is_taken(const std::filesystem::path&);
 
 /// Returns true if the run in a directory has finished an experiment or saved a checkpoint.

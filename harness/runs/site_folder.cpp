@@ -135,6 +135,7 @@ void exchange(const fs::path& temporary, const fs::path& path) {
 SiteFolder::SiteFolder(const fs::path& path, bool force) {
   const fs::path absolute = fs::absolute(path.has_filename() ? path : path.parent_path());
   path_ = fs::weakly_canonical(absolute);
+  check_output_folder(path_.parent_path(), path);
   if (!fs::exists(path_)) return;
   if (!fs::is_directory(path_))
     throw InputError(fmt::format("'{}' is a file, expected a directory; choose another with -o", path.string()));

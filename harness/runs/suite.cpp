@@ -54,7 +54,8 @@ struct Cost {
   double training = 0, evaluation = 0;
 };
 
-Cost estimate_cost(const TaskSetup& task, const std::vector<Extension>& extensions) {
+/// Returns the cost of an experiment. `extended`: the steps of further training of each extension.
+Cost estimate_cost(const TaskSetup& task, const std::vector<int>& extended) {
   ParameterLayout layout;
   const PositionEncoding plain(task.model_config);
   const Transformer transformer(task.model_config, layout, plain);
@@ -79,11 +80,11 @@ Cost estimate_cost(const TaskSetup& task, const std::vector<Extension>& extensio
     tests += grid_products(task, transformer, size.length, size.targets);
   }
   cost.evaluation += tests;
-  for (const Extension& extension : extensions) {
+  for (const int more_steps : extended) {
     cost.evaluation += tests;
-    if (extension.steps == 0) continue;
-    const double more_validations = count_validations(extension.steps, training);
-    cost.training += forward(task.further_training_task(), true) * 3 * extension.steps * training.batch;
+    if (more_steps == 0) continue;
+    const double more_validations = count_validations(more_steps, training);
+    cost.training += forward(task.further_training_task(), true) * 3 * more_steps * training.batch;
     cost.evaluation +=
         forward(task.further_training_task(), false) * more_validations * training.validation_sequences;
   }
@@ -180,12 +181,16 @@ Suite make_suite(const RunConfig& config, Shard shard) {
     suite.tasks.push_back(std::make_unique<TaskSetup>(setup_task(config, task.spec)));
     const TaskSetup& setup = *suite.tasks.back();
     check_parents(setup.options.extend, encodings);
+    std::map<std::vector<int>, Cost> costs;  // by the steps of the extensions
     for (const SweptSpec& encoding : encodings) {
       const Spec spec = Spec::parse(encoding.spec);
       make_model(spec, setup.model_config);
       const std::vector<Extension> extensions =
           extensions_of(spec, encoding.base, setup.options.extend, setup.model_config);
-      const Cost cost = estimate_cost(setup, extensions);
+      std::vector<int> extended;
+      for (const Extension& extension : extensions) extended.push_back(extension.steps);
+      const auto [cost, is_new] = costs.try_emplace(extended);
+      if (is_new) cost->second = estimate_cost(setup, extended);
       const std::optional<Swept> swept = swept_values(config, task, encoding);
       const int steps = setup.options.training.steps;
       const std::optional<int> matched =
@@ -196,11 +201,11 @@ Suite make_suite(const RunConfig& config, Shard shard) {
         suite.experiments.push_back({.task = &setup,
                                      .encoding = spec,
                                      .seed = seed,
-                                     .estimated_cost = cost.training + cost.evaluation,
+                                     .estimated_cost = cost->second.training + cost->second.evaluation,
                                      .swept = swept,
                                      .steps = matched,
                                      .extensions = extensions,
-                                     .estimated_training_cost = cost.training});
+                                     .estimated_training_cost = cost->second.training});
       }
     }
   }

@@ -92,6 +92,10 @@ std::string validate(const Example& e, int vocabulary, int answers) {
     if (e.evidence[n] < 0 || e.evidence[n] > e.scored[n])
       return fmt::format("evidence {} of scored position {} is not at or before it", e.evidence[n], e.scored[n]);
   }
+  for (const int id : e.candidates) {
+    if (id < 0 || id >= answers)
+      return fmt::format("candidate {} is outside the alphabet of {} answers", id, answers);
+  }
   for (const int t : e.scored) {
     if (t < 0 || t >= static_cast<int>(T) || e.targets[t] == kIgnore)
       return fmt::format("scored position {} has no target", t);

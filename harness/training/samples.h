@@ -28,7 +28,7 @@ struct StreamId {
 };
 
 /// Returns a message if the example is invalid for a task with these numbers of tokens and answers: a token,
-/// target or scored position does not fit the others. Returns "" if the example is valid.
+/// target, candidate or scored position does not fit the others. Returns "" if the example is valid.
 std::string validate(const Example&, int vocabulary, int answers);
 
 /// An endless stream of examples. Example n depends only on the task and its options, on the text and the seed of

@@ -4,6 +4,7 @@
 // ascending order, so that the value of an entry depends on its row and column alone.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <type_traits>
 
@@ -18,28 +19,27 @@ constexpr Index kFewRows = 12;      // with so few rows of a, copying a panel co
 constexpr Index kCopyStride = 128;  // a transposed a with this stride or more is copied into rows first ...
 constexpr Index kManyColumns = 96;  // ... if the result has at least this many columns
 constexpr Index kNearRows = 200;    // b with a stride below this is read directly, without a panel
-constexpr Index kRowPadding = 16;   // of the rows of a copy of a
+constexpr Index kCopyPadding = 16;  // columns that the rows of a copy of a have in addition
 constexpr Index kRegisters = kWide > kLanes ? 24 : 12;  // vectors of the result that are summed in registers
 
 /// Keeps memory for the next call.
 class Buffer {
  public:
-  Buffer() = default;
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { ::operator delete(data_, kLine); }
   Real* of_size(Index size) {
     if (size > size_) {
-      ::operator delete(data_, kLine);
-      data_ = static_cast<Real*>(::operator new(static_cast<size_t>(size) * sizeof(Real), kLine));
+      data_.reset(new (kLine) Real[static_cast<size_t>(size)]);
       size_ = size;
     }
-    return data_;
+    return data_.get();
   }
 
  private:
   static constexpr std::align_val_t kLine{64};
-  Real* data_ = nullptr;
+  struct Delete {
+    void operator()(Real* values) const { ::operator delete[](values, kLine); }
+  };
+
+  std::unique_ptr<Real[], Delete> data_;
   Index size_ = 0;
 };
 
@@ -260,7 +260,7 @@ void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Inde
     left.diagonal = a.diagonal;
     if (b.cols >= kManyColumns &&
         (a.row_stride == 1 ? a.col_stride >= kCopyStride : aliases_in_l1(a.row_stride))) {
-      const Index row_stride = depth + kRowPadding;
+      const Index row_stride = depth + kCopyPadding;
       Real* rows = unpacked_a.of_size(a.rows * row_stride);
       copy_rows(a, top, depth, row_stride, rows);
       left.data = rows;

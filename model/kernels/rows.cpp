@@ -14,8 +14,6 @@ namespace {
 
 constexpr Index kSideBySide = 8;  // rows processed together, because each step of a row waits for the one before
 
-Index num_visible_keys(Index i, Index length, bool causal) { return causal ? i + 1 : length; }
-
 /// Returns the number of lanes from entry j on that may be written. A store of the last visible keys may include
 /// future ones.
 template <class Count>
@@ -30,7 +28,7 @@ Real largest_of(const Real* row, Index size) {
 }
 
 /// Sets the entries after the visible keys of a row to zero, as far as products read them.
-void zero_future_keys(Real* row, Index keys, Index length) {
+void zero_keys_of_row(Real* row, Index keys, Index length) {
   const Index end = std::min(length, keys + kBand);
   for (Index j = (keys + kWide - 1) / kWide * kWide; j < end; j += kWide)
     store(Wide{}, row + j, std::min(kWide, length - j));
@@ -61,7 +59,7 @@ void softmax(const ConstRows& scores, bool causal, const Rows& attention) {
         const Index lanes = writable_lanes(length, j, count);
         store(load<Wide>(weights + j, lanes, 0) * scale, weights + j, lanes);
       });
-      zero_future_keys(weights, keys, length);
+      zero_keys_of_row(weights, keys, length);
     }
   }
 }

@@ -1,8 +1,12 @@
 #include "results/json/difference.h"
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/printable.h"
 
@@ -17,27 +21,34 @@ std::string value_text(const Json& value) {
 
 }  // namespace
 
-std::optional<JsonDifference> first_difference(const Json& first, const Json& second, const std::string& path) {
+std::vector<JsonDifference> differences(const Json& first, const Json& second, const std::string& path) {
   if (!first.is_object() || !second.is_object()) {
-    if (first == second) return std::nullopt;
-    return JsonDifference{path, value_text(first), value_text(second)};
+    if (first == second) return {};
+    return {{path, value_text(first), value_text(second)}};
   }
+  std::vector<JsonDifference> all;
   for (const Json* object : {&first, &second}) {
     for (const auto& [key, value] : object->items()) {
-      if (auto found = member_difference(first, second, key, path)) return found;
+      if (object == &second && first.contains(key)) continue;
+      std::ranges::move(member_differences(first, second, key, path), std::back_inserter(all));
     }
   }
-  return std::nullopt;
+  return all;
 }
 
-std::optional<JsonDifference> member_difference(const Json& first, const Json& second, const std::string& key,
-                                                const std::string& path) {
+std::vector<JsonDifference> member_differences(const Json& first, const Json& second, const std::string& key,
+                                               const std::string& path) {
   const std::string inner = path.empty() ? key : path + "." + key;
   const bool in_first = first.contains(key), in_second = second.contains(key);
-  if (in_first && in_second) return first_difference(first.at(key), second.at(key), inner);
-  if (in_first == in_second) return std::nullopt;
-  return JsonDifference{inner, in_first ? value_text(first.at(key)) : "missing",
-                        in_second ? value_text(second.at(key)) : "missing"};
+  if (in_first && in_second) return differences(first.at(key), second.at(key), inner);
+  if (in_first == in_second) return {};
+  return {{inner, in_first ? value_text(first.at(key)) : "missing",
+           in_second ? value_text(second.at(key)) : "missing"}};
+}
+
+std::optional<JsonDifference> first_difference(const Json& first, const Json& second) {
+  std::vector<JsonDifference> all = differences(first, second);
+  return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
 }
 
 }  // namespace posbench

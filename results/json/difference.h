@@ -1,7 +1,8 @@
-// Finds the first difference of two JSON values.
+// Finds the differences of two JSON values.
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "results/json/json.h"
 
@@ -12,13 +13,15 @@ struct JsonDifference {
   std::string first, second;  // the values as messages show them, or "missing"
 };
 
-/// Returns the first difference in the order of the keys, or nothing if the values are equal. Compares objects key
-/// by key and other values as a whole. `path` is a prefix of the reported path.
-std::optional<JsonDifference> first_difference(const Json& first, const Json& second,
-                                               const std::string& path = "");
+/// Returns the differences in the order of the keys, first those of `first`. Compares objects key by key and other
+/// values as a whole. `path` is a prefix of the reported paths.
+std::vector<JsonDifference> differences(const Json& first, const Json& second, const std::string& path = "");
 
 /// Does the same for one member of both objects.
-std::optional<JsonDifference> member_difference(const Json& first, const Json& second, const std::string& key,
-                                                const std::string& path = "");
+std::vector<JsonDifference> member_differences(const Json& first, const Json& second, const std::string& key,
+                                               const std::string& path = "");
+
+/// Returns the first of the differences, or nothing if the values are equal.
+std::optional<JsonDifference> first_difference(const Json& first, const Json& second);
 
 }  // namespace posbench

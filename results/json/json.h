@@ -36,6 +36,8 @@ struct ListStream {
   std::function<void(const simdjson::dom::element& item, size_t index)> take_fast;
   /// Returns true for the keys of the outermost object whose values are not used and may be null in the result.
   bool (*is_unused)(std::string_view key);
+  /// Called first, with the whole text. Throws InputError if it cannot be the file that the caller expects.
+  void (*check_text)(std::string_view text, const std::string& file) = [](std::string_view, const std::string&) {};
 };
 Json read_json(const std::filesystem::path& file, const ListStream&);
 Json parse_json(std::string_view bytes, const std::string& file,

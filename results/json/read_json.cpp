@@ -324,6 +324,7 @@ Json parse_json(std::string_view text, const std::string& file) { return parse(t
 
 Json parse_json(std::string_view bytes, const std::string& file, const ListStream& stream) {
   std::string text = is_compressed(bytes) ? decompress(bytes, file) : std::string(bytes);
+  stream.check_text(text, file);
   if (std::optional<Json> rest = read_fast(text, stream, AfterParsing::keep_text)) return *std::move(rest);
   return parse(text, file, &stream);
 }
@@ -334,6 +335,7 @@ Json read_json(const std::filesystem::path& file) {
 
 Json read_json(const std::filesystem::path& file, const ListStream& stream) {
   std::string text = read_decompressed(file);
+  stream.check_text(text, file.string());
   std::error_code error;
   const bool can_repeat = std::filesystem::is_regular_file(file, error);
   if (std::optional<Json> rest =

@@ -109,11 +109,11 @@ struct BoardPage {
   std::vector<Section> sections;
 };
 
-BoardPage begin_board_page(const BoardReport& all, const BoardOptions& options, const BoardTexts& words,
+BoardPage begin_board_page(const BoardReport& all, const BoardOptions& options, const BoardTexts& texts,
                            const Shows& shows) {
   std::vector<Section> sections;
   for (const TaskBaseline& task : all.report.tasks) {
-    Section section{task.task, words.about ? words.about(task.task) : "", seed_plots(all, task, options, shows)};
+    Section section{task.task, texts.about ? texts.about(task.task) : "", seed_plots(all, task, options, shows)};
     for (Plot& plot : section.plots) plot.details["screen"] = true;
     if (!section.plots.empty()) sections.push_back(std::move(section));
   }
@@ -126,14 +126,14 @@ BoardPage begin_board_page(const BoardReport& all, const BoardOptions& options, 
   Section over_tasks = over_tasks_section(summarize_over_tasks(board), options);
   if (board.tasks.size() > 1 && !over_tasks.plots.empty())
     sections.insert(sections.begin() + 1, std::move(over_tasks));
-  Page page{.title = "The board of position encodings", .legend = board_notes(board, words)};
+  Page page{.title = "The board of position encodings", .legend = board_notes(board, texts)};
   page.legend.push_back("In each plot a dot is a seed, and a bar the mean. The cost is at the right of a row.");
   for (const std::string& warning : all.warnings) page.notes.push_back("Note: " + warning);
   return {std::move(shown), std::move(page), std::move(sections)};
 }
 
-PageOptions page_options(const BoardTexts& words) {
-  return {.family = words.family, .style = words.style, .inspections = {}};
+PageOptions page_options(const BoardTexts& texts) {
+  return {.family = texts.family, .style = texts.style, .inspections = {}};
 }
 
 bool show_all(const std::string&, const std::string&) { return true; }
@@ -141,16 +141,16 @@ bool show_all(const std::string&, const std::string&) { return true; }
 }  // namespace
 
 std::string make_board_page(
-    const BoardReport& all, const BoardOptions& options, const BoardTexts& words,
+    const BoardReport& all, const BoardOptions& options, const BoardTexts& texts,
     const std::function<bool(const std::string& task, const std::string& encoding)>& shows) {
-  BoardPage begun = begin_board_page(all, options, words, shows);
-  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(words));
+  BoardPage begun = begin_board_page(all, options, texts, shows);
+  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(texts));
 }
 
-std::string make_board_page(const BoardReport& all, const BoardOptions& options, const BoardTexts& words,
+std::string make_board_page(const BoardReport& all, const BoardOptions& options, const BoardTexts& texts,
                             const SitePart& site) {
-  BoardPage begun = begin_board_page(all, options, words, show_all);
-  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(words),
+  BoardPage begun = begin_board_page(all, options, texts, show_all);
+  return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(texts),
                    AddedSections::board, site);
 }
 

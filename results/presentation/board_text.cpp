@@ -7,11 +7,11 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/effective_length_text.h"
 #include "results/statistics/compare.h"
@@ -41,18 +41,10 @@ bool has_effective_length(const BoardRow& row) { return row.effective_length.has
 double worst(const BoardRow& row) { return *std::min_element(row.values.begin(), row.values.end()); }
 double best(const BoardRow& row) { return *std::max_element(row.values.begin(), row.values.end()); }
 
-/// Returns "cope, path and 3 more".
-std::string some(const std::vector<std::string>& names, size_t most) {
-  const size_t named = std::min(names.size(), most);
-  std::string text = fmt::format("{}", fmt::join(std::span(names).first(named), ", "));
-  if (names.size() > named) text += fmt::format(" and {} more", names.size() - named);
-  return text;
-}
-
-Json write_row(const BoardRow& row, const BoardTexts& words) {
+Json write_row(const BoardRow& row, const BoardTexts& texts) {
   Json json;
   json["encoding"] = row.encoding;
-  json["family"] = words.family ? words.family(row.encoding) : "";
+  json["family"] = texts.family ? texts.family(row.encoding) : "";
   json["own"] = row.is_users;
   json["tier"] = row.tier ? Json(*row.tier) : Json(nullptr);
   json["standing"] = row.tier ? "in tier" : status_text(row);
@@ -134,7 +126,7 @@ std::string task_summary_text(const BoardTask& task, const BoardOptions& options
                        summary.best->encoding, accuracy_text(summary.best->mean), recurrent);
   }
   return fmt::format("{}; {} {} {:.2f} or more of {}: {}{}", text, count, count == 1 ? "has" : "have", kKept, of,
-                     some(summary.keep, 12), recurrent);
+                     some_names(summary.keep, 12), recurrent);
 }
 
 std::string learned_by_text(const BoardTask& task) {
@@ -174,7 +166,7 @@ Table board_summary(const Board& board, bool with_names) {
     for (const std::string& text : best) cells.emplace_back(text, tone);
     cells.emplace_back(fmt::format("{}", summary.keep.size()), tone);
     cells.emplace_back(fmt::format("{}", task.steps), tone);
-    if (with_names) cells.push_back(some(summary.keep, 6));
+    if (with_names) cells.push_back(some_names(summary.keep, 6));
     table.rows.push_back(std::move(cells));
   }
   return table;
@@ -242,7 +234,7 @@ std::vector<std::string> tier_lines(const BoardTask& task) {
   return lines;
 }
 
-Table board_csv(const Board& board, const BoardTexts& words) {
+Table board_csv(const Board& board, const BoardTexts& texts) {
   Table table{{{"task"}, {"split"}, {"encoding"}, {"family"}, {"own"}, {"standing"}}, {}};
   for (const char* header : {"tier", "mean", "worst", "best", "seeds", "in_distribution", "learned", "late_gain",
                              "unfinished", "cost", "unsettled", "effective_length", "length_tested_to"}) {
@@ -250,7 +242,7 @@ Table board_csv(const Board& board, const BoardTexts& words) {
   }
   for (const BoardTask& task : board.tasks) {
     for (const BoardRow& row : all_rows(task)) {
-      table.rows.push_back({task.task, task.split, row.encoding, words.family ? words.family(row.encoding) : "",
+      table.rows.push_back({task.task, task.split, row.encoding, texts.family ? texts.family(row.encoding) : "",
                             row.is_users ? "yes" : "no", row.tier ? "in tier" : status_text(row),
                             row.tier ? fmt::format("{}", *row.tier) : "", number_text(row.mean),
                             number_text(worst(row)), number_text(best(row)), fmt::format("{}", row.values.size()),
@@ -298,7 +290,7 @@ std::string values_note(const BoardOptions& options) {
                      split_title(options));
 }
 
-std::vector<std::string> board_notes(const Board& board, const BoardTexts& words) {
+std::vector<std::string> board_notes(const Board& board, const BoardTexts& texts) {
   std::vector<std::string> notes = {values_note(board.options)};
   if (any_row(board, [](const BoardRow& row) { return row.tier.has_value(); })) {
     notes.push_back(fmt::format(
@@ -325,7 +317,7 @@ std::vector<std::string> board_notes(const Board& board, const BoardTexts& words
   }
   if (has_recurrent_models(board)) notes.emplace_back(kAboutRecurrentModels);
   if (any_row(board, [](const BoardRow& row) { return row.cost.has_value(); }))
-    notes.push_back("cost: core time of a training step, plain attention is 1; " + words.cost_source + ".");
+    notes.push_back("cost: core time of a training step, plain attention is 1; " + texts.cost_source + ".");
   if (any_row(board, [](const BoardRow& row) { return row.is_users; })) {
     notes.push_back(
         "*: from your reports. A cost that was not measured is estimated from the seconds of the experiments, tests "
@@ -334,18 +326,18 @@ std::vector<std::string> board_notes(const Board& board, const BoardTexts& words
   return notes;
 }
 
-Json to_json(const Board& board, const BoardTexts& words, const std::vector<std::string>& warnings) {
+Json to_json(const Board& board, const BoardTexts& texts, const std::vector<std::string>& warnings) {
   Json json;
   json["schema_version"] = 1;
   json["split"] = board.options.split;
   json["metric"] = to_string(board.options.metric);
-  json["cost_source"] = words.cost_source;
+  json["cost_source"] = texts.cost_source;
   json["tasks"] = Json::array();
   for (const BoardTask& task : board.tasks) {
     const BoardTaskSummary& summary = task.summary;
     Json item;
     item["task"] = task.task;
-    item["about"] = words.about ? words.about(task.task) : "";
+    item["about"] = texts.about ? texts.about(task.task) : "";
     item["who_has_it"] = task_summary_text(task, board.options);
     item["mark"] = task.mark.empty() ? Json(nullptr) : Json(task.mark);
     item["learned"] = summary.learned;
@@ -354,7 +346,7 @@ Json to_json(const Board& board, const BoardTexts& words, const std::vector<std:
     item["best"] = summary.best ? Json(summary.best->encoding) : Json(nullptr);
     item["splits"] = task.splits;
     item["steps"] = task.steps;
-    const auto write = [&](const BoardRow& row) { return write_row(row, words); };
+    const auto write = [&](const BoardRow& row) { return write_row(row, texts); };
     item["rows"] = write_list(task.rows, write);
     item["recurrent"] = write_list(task.recurrent, write);
     json["tasks"].push_back(std::move(item));

@@ -16,8 +16,8 @@ Cell verdict_cell(ClaimVerdict);
 
 /// Returns "cope > rope, flip_flop ood_sparse"; the task and the split once where both sides have the same.
 std::string rule_text(const Rule&);
-/// Returns the published accuracy of a cell; empty if it is of another task, or if the claim has not just one number
-/// for the cell.
+/// Returns the published accuracy of a cell; empty if it is of another task, or if the claim has not just one
+/// number for the cell.
 std::optional<double> published_accuracy(const Claim&, const ClaimCell&);
 /// Returns the published difference of an order rule, the published accuracy of a level rule, or "-".
 std::string published_text(const Claim&, const Rule&);
@@ -27,8 +27,8 @@ std::string found_text(const RuleResult&);
 /// Returns "29 published number, 3 own statement": the number of claims of each kind.
 std::string claim_kinds(std::span<const Claim>);
 
-/// Returns a row for each group of claims, such as a family or a kind, and one for all claims: the number of claims
-/// and of each verdict that occurs. `header` is that of the column of the groups.
+/// Returns a row for each group of claims, such as a family or a kind, and one for all claims: the number of
+/// claims and of each verdict that occurs. `header` is that of the column of the groups.
 Table count_claims(std::span<const Claim>, std::span<const ClaimResult>, const std::string& header,
                    const std::function<std::string(const Claim&)>& group_of);
 

@@ -55,7 +55,7 @@ Plot forest(const Comparison& comparison, const std::string& task) {
                         {"before", "baseline"},
                         {"after", "candidate"},
                         {"p", "p, corrected"},
-                        {"detectable", "smallest detectable difference (80 % power)"},
+                        {"detectable", "smallest difference found with a power of 80 %"},
                         {"seeds_before", "seeds, baseline"},
                         {"seeds_after", "seeds, candidate"}}};
   plot.signals = {{"x_title", fmt::format("difference of {}", metric_info(comparison.options.metric).title)},

@@ -245,7 +245,7 @@ std::string comparison_legend(const Comparison& comparison) {
   if (comparison.tests > 0) {
     text += fmt::format(
         "p: exact permutation test over the splits of a task and encoding, corrected for {} {}; alpha {}.\n"
-        "detectable: smallest detectable difference (80 % power), assuming normal noise.\n",
+        "detectable: the smallest difference that these seeds find with a power of 80 %, assuming normal noise.\n",
         comparison.tests, comparison.tests == 1 ? "test" : "tests", comparison.options.alpha);
   }
   if (count(comparison, Verdict::not_learned) > 0) {

@@ -7,12 +7,12 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/effective_length_text.h"
 #include "results/presentation/encoding_overview.h"
@@ -83,10 +83,6 @@ Table claims_table(const std::vector<CardClaim>& claims) {
 
 std::string title(const EncodingCard& card) {
   return fmt::format("{} (encoding, {})", card.about.name, card.about.family);
-}
-
-std::string no_result_text(const EncodingCard& card) {
-  return fmt::format("The board has no result of it. 'posbench run -e {}' makes some.", card.about.name);
 }
 
 /// Returns in which tasks the encoding is strong and weak. Marked tasks do not count.
@@ -244,6 +240,10 @@ EncodingCard make_card(EncodingDescription about, const BoardReport& all, Board 
   return card;
 }
 
+std::string no_result_text(const EncodingCard& card) {
+  return fmt::format("The board has no result of it. 'posbench run -e {}' makes some.", card.about.name);
+}
+
 std::vector<CardPart> card_parts(const EncodingCard& card) {
   std::vector<CardPart> parts{{title(card), card.about.equation, {}}};
   if (!card.about.source.empty()) parts.push_back({"Source: " + card.about.source, "", {}});
@@ -305,7 +305,8 @@ Json to_json(const EncodingCard& card, const BoardTexts& texts) {
 
 std::string make_card_page(const EncodingCard& card) {
   Page page{.title = title(card)};
-  page.notes = split_list(card.about.equation, '\n');
+  std::istringstream equation(card.about.equation);
+  for (std::string line; std::getline(equation, line);) page.notes.push_back(line);
   if (!card.about.source.empty()) page.notes.push_back("Source: " + card.about.source);
   if (!card.about.used_in.empty())
     page.notes.push_back(fmt::format("Used in: {}.", fmt::join(card.about.used_in, ", ")));

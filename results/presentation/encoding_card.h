@@ -57,7 +57,8 @@ Json to_json(const EncodingCard&, const BoardTexts&);
 std::string make_card_page(const EncodingCard&);
 
 // Parts of a card. The plots are those of the scores and of the accuracies on the learned tasks.
-std::string scores_text(const EncodingCard&);  // explains the scores by aspect
+std::string no_result_text(const EncodingCard&);  // for a card without a task: how to make results
+std::string scores_text(const EncodingCard&);     // explains the scores by aspect
 Table aspect_table(const std::vector<AspectScore>&);
 std::string lengths_text(const EncodingCard&);  // explains effective lengths, or why there are none
 Table length_table(const Summary&);             // the first column has the tasks

@@ -27,8 +27,9 @@ bool has_one_encoding(const Board&);
 std::string overview_text(const Board&);
 
 /// Returns a table for each status that occurs: in a tier (for a recurrent model: learned), too few seeds, not
-/// learned; and one of the marked tasks. The best task is first, the worst last. Each row also has the best encoding of its task and the mean of
-/// that encoding; with_lengths adds the effective lengths, if the reports have any.
+/// learned; and one of the marked tasks. The best task is first, the worst last. Each row also has the best
+/// encoding of its task and the mean of that encoding; with_lengths adds the effective lengths, if the reports
+/// have any.
 std::vector<OverviewTable> overview_tables(const Board&, bool with_lengths);
 
 /// Returns the encodings and recurrent models of all rows. Empty if they are more than four.

@@ -70,7 +70,7 @@ std::vector<std::string> length_notes(const Recommendations& found, const Need& 
     if (!tasks.too_short.empty())
       text += fmt::format(" Left out, because they were not tested there: {}.", fmt::join(tasks.too_short, ", "));
     if (!tasks.unlearned.empty())
-      text += fmt::format(" Left out, because none of these encodings has learned them: {}.",
+      text += fmt::format(" Left out, because no encoding that ran every task of the aspect has learned them: {}.",
                           fmt::join(tasks.unlearned, ", "));
     notes.push_back(std::move(text));
   }

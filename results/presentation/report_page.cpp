@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -22,17 +21,10 @@
 namespace posbench {
 namespace {
 
-/// Returns the encodings by mean rank, best first, as in ranking_table.
+/// Returns the encodings in the order of ranking_table.
 std::vector<std::string> by_rank(const Summary& summary) {
-  const auto mean_rank = [](const Ranking& r) {
-    const std::optional<MeanRank>& rank = r.out_of_distribution ? r.out_of_distribution : r.in_distribution;
-    return rank ? rank->mean : 1e9;
-  };
-  std::vector<Ranking> ranking = summary.ranking;
-  std::stable_sort(ranking.begin(), ranking.end(),
-                   [&](const Ranking& a, const Ranking& b) { return mean_rank(a) < mean_rank(b); });
   std::vector<std::string> names;
-  for (const Ranking& row : ranking) names.push_back(row.encoding);
+  for (const Ranking& row : sort_by_rank(summary.ranking)) names.push_back(row.encoding);
   return names;
 }
 
@@ -88,9 +80,6 @@ void add_names(const PageSource& source, Page& page) {
                                                : static_cast<int>(page.styles.size()));
   }
 }
-
-/// Returns the last component of a path.
-std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 /// The part of a report that its page shows.
 struct PagePart {
@@ -298,14 +287,13 @@ std::string make_page(const Report& report, Page page, std::vector<Section> sect
 }
 
 void make_anonymous(Report& report) {
-  report.context.erase("host");
-  report.context.erase("command");
-  const auto plugins = report.context.find("plugins");
-  if (plugins == report.context.end() || !plugins->is_array()) return;
-  for (Json& plugin : *plugins) {
-    if (plugin.is_object() && plugin.contains("file") && plugin["file"].is_string())
-      plugin["file"] = file_name(plugin["file"]);
-  }
+  const auto remove_names = [](Json& context) {
+    if (!context.is_object()) return;
+    for (const char* key : {"host", "command"}) context.erase(key);
+  };
+  remove_names(report.context);
+  if (const auto shards = report.context.find("shards"); shards != report.context.end())
+    std::ranges::for_each(*shards, remove_names);  // the contexts of the runs that 'posbench merge' joined
 }
 
 }  // namespace posbench

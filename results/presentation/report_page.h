@@ -32,7 +32,7 @@ enum class AddedSections {
 std::string make_page(const Report&, Page, std::vector<Section>, const PageOptions&, AddedSections,
                       const SitePart&);
 
-/// Removes the host, the path and the command of a run.
+/// Removes the hosts and commands of a run, and of the shards of a merged one.
 void make_anonymous(Report&);
 
 }  // namespace posbench

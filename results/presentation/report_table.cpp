@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -320,18 +321,20 @@ std::vector<std::string> memory_notes(const Report& report) {
   return notes;
 }
 
+std::vector<Ranking> sort_by_rank(std::vector<Ranking> ranking) {
+  std::ranges::stable_sort(ranking, {}, [](const Ranking& row) {
+    const std::optional<MeanRank>& rank = row.out_of_distribution ? row.out_of_distribution : row.in_distribution;
+    return std::pair(!row.out_of_distribution, rank ? rank->mean : std::numeric_limits<double>::infinity());
+  });
+  return ranking;
+}
+
 Table ranking_table(const Summary& summary) {
-  std::vector<Ranking> ranking = summary.ranking;
-  const auto mean_rank = [](const Ranking& r) {
-    return r.out_of_distribution ? r.out_of_distribution->mean : 1e9;
-  };
-  std::stable_sort(ranking.begin(), ranking.end(),
-                   [&](const Ranking& a, const Ranking& b) { return mean_rank(a) < mean_rank(b); });
   Table table{.columns = {{"encoding"},
                           {"mean rank by sequence accuracy, out of distribution (95 %)", Align::right},
                           {"in distribution (95 %)", Align::right},
                           {"tasks", Align::right}}};
-  for (const Ranking& row : ranking) {
+  for (const Ranking& row : sort_by_rank(summary.ranking)) {
     const std::optional<MeanRank>& any = row.in_distribution ? row.in_distribution : row.out_of_distribution;
     table.rows.push_back({row.encoding, rank_text(row.out_of_distribution), rank_text(row.in_distribution),
                           std::to_string(any ? any->tasks : 0)});

@@ -31,7 +31,10 @@ std::vector<std::string> accuracy_notes(const Summary&, Metric = Metric::sequenc
 /// Returns a note for each task of which many test samples also occur in the training samples.
 std::vector<std::string> memory_notes(const Report&);
 
-/// Returns the encodings in the order of their mean rank out of distribution.
+/// Returns the encodings in the order of their mean rank out of distribution, then those without one in the order
+/// of their mean rank in distribution.
+std::vector<Ranking> sort_by_rank(std::vector<Ranking>);
+/// Returns the ranks in this order.
 Table ranking_table(const Summary&);
 
 /// Returns all metrics for a spreadsheet or a data frame, with a row for each task, encoding, seed and split. An

@@ -22,25 +22,26 @@
 namespace posbench {
 namespace {
 
-/// The results of an encoding on all its tasks.
-struct Standing {
+/// The number of tasks of an encoding, and its cost.
+struct BoardCounts {
   int tasks = 0, learned = 0, in_first_tier = 0;
   std::string cost;
 };
 
-std::map<std::string, Standing> find_standings(const Board& board) {
-  std::map<std::string, Standing> standings;
+/// Returns the counts of each encoding. Marked tasks do not count.
+std::map<std::string, BoardCounts> count_tasks(const Board& board) {
+  std::map<std::string, BoardCounts> counts;
   for (const BoardTask& task : board.tasks) {
     for (const BoardRow& row : task.rows) {
-      Standing& standing = standings[row.encoding];
-      standing.cost = cost_text(row);
+      BoardCounts& count = counts[row.encoding];
+      count.cost = cost_text(row);
       if (!task.mark.empty()) continue;
-      ++standing.tasks;
-      standing.learned += row.status != BoardStatus::not_learned ? 1 : 0;
-      standing.in_first_tier += row.tier == 1 ? 1 : 0;
+      ++count.tasks;
+      count.learned += row.status != BoardStatus::not_learned ? 1 : 0;
+      count.in_first_tier += row.tier == 1 ? 1 : 0;
     }
   }
-  return standings;
+  return counts;
 }
 
 std::map<std::string, std::string> interquartile_means(const OverTasks& over) {
@@ -74,7 +75,7 @@ SiteTable encodings_table(const SiteSource& source) {
                {"claims", Align::right},
                {"also called"}},
               {}};
-  const std::map<std::string, Standing> standings = find_standings(source.board);
+  const std::map<std::string, BoardCounts> counts = count_tasks(source.board);
   const auto common = interquartile_means(source.common), all = interquartile_means(source.all);
   const auto or_dash = [](const auto& values, const std::string& name) {
     const auto found = values.find(name);
@@ -82,14 +83,14 @@ SiteTable encodings_table(const SiteSource& source) {
   };
   for (const SiteEncoding* encoding : sort_encodings(source)) {
     const std::string& name = encoding->about.name;
-    const auto found = standings.find(name);
-    const Standing standing = found == standings.end() ? Standing{} : found->second;
+    const auto found = counts.find(name);
+    const BoardCounts count = found == counts.end() ? BoardCounts{} : found->second;
     const auto claims = std::ranges::count_if(source.contents.claims, [&](const SiteClaim& claim) {
       return std::ranges::find(claim.encodings, name) != claim.encodings.end();
     });
     table.rows.push_back({name, encoding->about.family, or_dash(common, name), or_dash(all, name),
-                          fmt::format("{}", standing.in_first_tier), fmt::format("{}", standing.learned),
-                          fmt::format("{}", standing.tasks), standing.cost.empty() ? "-" : standing.cost,
+                          fmt::format("{}", count.in_first_tier), fmt::format("{}", count.learned),
+                          fmt::format("{}", count.tasks), count.cost.empty() ? "-" : count.cost,
                           fmt::format("{}", claims), fmt::format("{}", fmt::join(encoding->aliases, ", "))});
   }
   return {std::move(table), {{0, Named::encoding}}};
@@ -202,8 +203,8 @@ SiteFile make_index_page(const SiteSource& source) {
   page.notes = {fmt::format(
       "This site has a page for each of {} position encodings, {} synthetic tasks or tasks with options, and {} claims. "
       "The board has the results of small transformers with {} of the encodings on {} of the tasks. {}",
-      contents.encodings.size(), contents.tasks.size(), contents.claims.size(),
-      find_standings(source.board).size(), source.board.tasks.size(), contents.version)};
+      contents.encodings.size(), contents.tasks.size(), contents.claims.size(), count_tasks(source.board).size(),
+      source.board.tasks.size(), contents.version)};
   SiteText text(source, "");
   text.begin_section("encodings", "Encodings");
   text.add_table("Encodings", encodings_table(source));

@@ -42,8 +42,8 @@ std::string class_attribute(const Column& column, const Cell& cell) {
 /// Escapes a name, which a narrow window may break after "_" and ":".
 std::string breakable(const std::string& name) {
   std::string html;
-  for (const char c : name) {
-    html += escape_html(std::string(1, c));
+  for (const char c : escape_html(name)) {
+    html += c;
     if (c == '_' || c == ':') html += "<wbr>";
   }
   return html;

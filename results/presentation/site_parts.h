@@ -15,10 +15,10 @@
 
 namespace posbench {
 
-/// The things that the cells of a column name, so that they are links to their pages.
+/// The kind of page that the cells of a column link to.
 enum class Named { nothing, task, encoding, claim };
 
-/// A table and the things that its columns name. Columns that are not listed name nothing.
+/// A table, and the kind of page that each of its columns links to. Columns that are not listed have no links.
 struct SiteTable {
   Table table;
   std::map<size_t, Named> names = {};
@@ -61,7 +61,7 @@ class SiteText {
   void add_paragraph(const std::string& text);
   void add_lines(const std::string& text);  // as they are: an equation, or commands
   void add_facts(std::span<const SiteFact>);
-  /// Adds a table that can be sorted. Cells of columns that name something are links to its page.
+  /// Adds a table that can be sorted. Cells of columns with names are links to their pages.
   void add_table(const std::string& label, const SiteTable&);
   /// Adds "title: a, b" with links to the pages.
   void add_links(const std::string& title, Named kind, const std::vector<std::string>& names);

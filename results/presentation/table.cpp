@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,7 +62,8 @@ std::vector<std::string> wrap_text(std::string_view header, int most) {
 /// Breaks a text at spaces into lines no wider than `most` or its widest word.
 std::vector<std::string> break_text(std::string_view text, int most) {
   std::vector<std::string> lines(1);
-  for (const std::string& word : split_list(text, ' ')) {
+  std::istringstream words{std::string(text)};
+  for (std::string word; words >> word;) {
     if (!lines.back().empty() && width(lines.back()) + 1 + width(word) > most) lines.emplace_back();
     lines.back() += (lines.back().empty() ? "" : " ") + word;
   }
@@ -129,15 +131,21 @@ class ConsoleTable {
     }
   }
 
-  /// The columns of each block: the first one, and as many of the others as fit.
+  /// The columns of each block: those that name the rows, and as many of the others as fit.
   std::vector<std::vector<size_t>> blocks() const {
-    std::vector<std::vector<size_t>> blocks = {{0}};
-    int used = columns_[0].width;
-    for (size_t column = 1; column < columns_.size(); ++column) {
+    std::vector<size_t> naming;
+    int width = -kGap;
+    for (size_t column = 0; column < table_.naming; ++column) {
+      naming.push_back(column);
+      width += kGap + columns_[column].width;
+    }
+    std::vector<std::vector<size_t>> blocks = {naming};
+    int used = width;
+    for (size_t column = table_.naming; column < columns_.size(); ++column) {
       const int more = kGap + columns_[column].width;
-      if (style_.width > 0 && used + more > style_.width && blocks.back().size() > 1) {
-        blocks.push_back({0});
-        used = columns_[0].width;
+      if (style_.width > 0 && used + more > style_.width && blocks.back().size() > table_.naming) {
+        blocks.push_back(naming);
+        used = width;
       }
       blocks.back().push_back(column);
       used += more;

@@ -1,5 +1,6 @@
 // Defines a small table and writes it for the console and as Markdown and CSV.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,14 +25,15 @@ struct Column {
   Align align = Align::left;
 };
 
-/// Every row has a cell for each column. The first column names the rows.
+/// Every row has a cell for each column. The first columns name the rows.
 struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
+  size_t naming = 1;  // columns that name the rows
 };
 
 struct ConsoleStyle {
-  int width = 0;  // characters; a wider table is split into blocks that repeat the first column. 0: no limit
+  int width = 0;  // characters; a wider table is split into blocks that repeat the naming columns. 0: no limit
   bool color = false;
 };
 

@@ -108,12 +108,24 @@ void check_experiments(const Report& report, const std::string& file) {
   }
 }
 
+/// Throws InputError if a file is empty, or is the page of a report.
+void check_text(std::string_view text, const std::string& file) {
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin != text.npos && text[begin] != '<') return;
+  throw InputError(to_printable(fmt::format("{} is {}; give report.json of a run, or its directory", file,
+                                            begin == text.npos ? "empty" : "a page, not a report")));
+}
+
+bool is_manifest(const Json& json) { return json.contains("save_models"); }
+
 void check_version(const Json& json, const std::string& file) {
   const Field root(json, file);
   if (json.is_object() && !json.contains("schema_version")) {
-    throw InputError(to_printable(fmt::format(
-        "{}: schema_version is missing, so this is no report; give report.json of a run, or its directory",
-        file)));
+    throw InputError(to_printable(
+        file +
+        (is_manifest(json)
+             ? " is the manifest of a run; give its directory"
+             : ": schema_version is missing, so this is no report; give report.json of a run, or its directory")));
   }
   const Field version = root["schema_version"];
   if (version.integer(1, std::numeric_limits<int>::max()) > kSchemaVersion) {
@@ -151,13 +163,13 @@ Report read_streamed(const std::string& file, Read read) {
     experiments[index] = std::move(experiment);
   };
   const auto take = [&](const Json& before, const Json& item, size_t index) {
-    if (index == 0 && before.contains("schema_version")) check_version(before, file);
+    if (index == 0 && (before.contains("schema_version") || is_manifest(before))) check_version(before, file);
     put(read_experiment(Field(item, file, "experiments", index)), index);
   };
   const auto take_fast = [&](const simdjson::dom::element& item, size_t index) {
     put(read_experiment(item), index);
   };
-  const Json rest = read(ListStream{"experiments", take, take_fast, is_unread});
+  const Json rest = read(ListStream{"experiments", take, take_fast, is_unread, check_text});
   Report report = report_from_json(rest, file);  // rejects other values than a list of experiments
   report.experiments = std::move(experiments);
   check_experiments(report, file);

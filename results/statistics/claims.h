@@ -130,8 +130,8 @@ struct RuleResult {
   // For a level rule:
   std::optional<Count> reached;  // seeds
   /// The number of seeds of each encoding that would decide with probability 0.8, if the true difference, or the
-  /// fraction of seeds that reach the level, is the one that was found; empty if the rule is decided, or if no number
-  /// up to 100 would decide it.
+  /// fraction of seeds that reach the level, is the one that was found; empty if the rule is decided, or if no
+  /// number up to 100 would decide it.
   std::optional<int> seeds_needed;
 };
 

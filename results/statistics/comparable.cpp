@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,17 +13,21 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "base/text.h"
 #include "results/json/difference.h"
 
 namespace posbench {
 namespace {
 
-/// Returns "config.training.steps is 1500 in a.json and 3000 in b.json".
-std::optional<std::string> text(const std::optional<JsonDifference>& difference, const NamedReport& a,
-                                const NamedReport& b) {
-  if (!difference) return std::nullopt;
-  return fmt::format("{} is {} in {} and {} in {}", difference->path, difference->first, a.name,
-                     difference->second, b.name);
+/// Returns for each difference "config.training.steps is 1500 in a.json and 3000 in b.json".
+std::vector<std::string> texts(const std::vector<JsonDifference>& differences, const NamedReport& a,
+                               const NamedReport& b) {
+  std::vector<std::string> texts;
+  for (const JsonDifference& found : differences) {
+    texts.push_back(
+        fmt::format("{} is {} in {} and {} in {}", found.path, found.first, a.name, found.second, b.name));
+  }
+  return texts;
 }
 
 [[noreturn]] void refuse(const NamedReport& baseline, const NamedReport& candidate, const std::string& why) {
@@ -58,25 +61,21 @@ const Json& member(const Json& json, std::string_view key) {
   return found != json.end() && found->is_object() ? *found : kNone;
 }
 
-/// Returns a text about the first difference of the budgets; nothing if they are equal.
-std::optional<std::string> other_budget(const NamedReport& baseline, const NamedReport& candidate) {
+/// Returns the differences of the budgets.
+std::vector<JsonDifference> budget_differences(const NamedReport& baseline, const NamedReport& candidate) {
   const Json &a = baseline.report.config, &b = candidate.report.config;
-  std::optional<JsonDifference> found;
-  for (const char* section : {"model", "training", "match_compute"}) {
-    if (!found) found = member_difference(a, b, section, "config");
-  }
-  for (const std::string& task : common_tasks(baseline, candidate)) {
-    if (!found)
-      found = member_difference(member(a, "overrides"), member(b, "overrides"), task, "config.overrides");
-  }
-  for (const char* key : {"layout", "loops"}) {
-    if (!found)
-      found = member_difference(member(a, "evaluation"), member(b, "evaluation"), key, "config.evaluation");
-  }
+  std::vector<JsonDifference> all;
+  const auto add = [&](const Json& first, const Json& second, const std::string& key, const std::string& path) {
+    std::ranges::move(member_differences(first, second, key, path), std::back_inserter(all));
+  };
+  for (const char* section : {"model", "training", "match_compute"}) add(a, b, section, "config");
+  for (const std::string& task : common_tasks(baseline, candidate))
+    add(member(a, "overrides"), member(b, "overrides"), task, "config.overrides");
+  for (const char* key : {"layout", "loops"})
+    add(member(a, "evaluation"), member(b, "evaluation"), key, "config.evaluation");
   const Json &extend_a = member(a, "extend"), &extend_b = member(b, "extend");
-  if (!found && extend_a.contains("steps") && extend_b.contains("steps"))
-    found = member_difference(extend_a, extend_b, "length", "config.extend");
-  return text(found, baseline, candidate);
+  if (extend_a.contains("steps") && extend_b.contains("steps")) add(extend_a, extend_b, "length", "config.extend");
+  return all;
 }
 
 bool has_split(const TaskBaseline& task, const std::string& split) {
@@ -109,8 +108,9 @@ void check_user_splits(const NamedReport& baseline, const NamedReport& candidate
       };
       const std::string key =
           in_spec(baseline.report) || in_spec(candidate.report) ? task.task : spec_name(task.task);
-      const auto found = text(member_difference(ours, theirs, split, "config.splits." + key), baseline, candidate);
-      if (found) refuse(baseline, candidate, *found);
+      const auto found =
+          texts(member_differences(ours, theirs, split, "config.splits." + key), baseline, candidate);
+      if (!found.empty()) refuse(baseline, candidate, some_names(found));
     }
   }
 }
@@ -121,10 +121,10 @@ void check_shift(const NamedReport& baseline, const NamedReport& candidate) {
     const TaskBaseline* other = find_task(candidate.report, task.task);
     if (!other || !has_split(task, "shift") || !has_split(*other, "shift")) continue;
     const auto found =
-        text(member_difference(member(baseline.report.config, "evaluation"),
-                               member(candidate.report.config, "evaluation"), "shift", "config.evaluation"),
-             baseline, candidate);
-    if (found) refuse(baseline, candidate, *found);
+        texts(member_differences(member(baseline.report.config, "evaluation"),
+                                 member(candidate.report.config, "evaluation"), "shift", "config.evaluation"),
+              baseline, candidate);
+    if (!found.empty()) refuse(baseline, candidate, some_names(found));
   }
 }
 
@@ -185,19 +185,15 @@ std::vector<std::string> check_comparable(const NamedReport& baseline, const Nam
   check_versions(baseline, candidate);
   check_user_splits(baseline, candidate);
   check_shift(baseline, candidate);
-  const std::optional<std::string> budget = other_budget(baseline, candidate);
-  if (budget && !allow_different_budget) {
+  std::vector<std::string> warnings = texts(budget_differences(baseline, candidate), baseline, candidate);
+  if (!warnings.empty() && !allow_different_budget) {
     refuse(baseline, candidate,
-           *budget + " (--allow-different-budget compares what was trained in different ways)");
+           some_names(warnings) + " (--allow-different-budget compares what was trained in different ways)");
   }
-  std::vector<std::string> warnings;
-  const auto warn = [&](const std::optional<std::string>& warning) {
-    if (warning) warnings.push_back(*warning);
-  };
   const auto warn_of = [&](const Json& a, const Json& b, const std::string& key, const std::string& path) {
-    warn(text(member_difference(a, b, key, path), baseline, candidate));
+    std::ranges::move(texts(member_differences(a, b, key, path), baseline, candidate),
+                      std::back_inserter(warnings));
   };
-  warn(budget);
   warn_of(member(baseline.report.config, "evaluation"), member(candidate.report.config, "evaluation"), "sequences",
           "config.evaluation");
   const Json before = member(baseline.report.config, "evaluation"),

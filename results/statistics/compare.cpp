@@ -134,12 +134,7 @@ class Pairing {
         for (const std::string& other : partners(encoding, options_)) add_pair(task, encoding, other, pairs);
       }
     }
-    if (pairs.size() == old_size) {
-      throw InputError(
-          fmt::format("{} and {} cannot be compared: they have no task and encoding in common; --match rope=alibi "
-                      "compares different encodings",
-                      comparison.baseline, comparison.candidates[number_]));
-    }
+    if (pairs.size() == old_size) refuse();
     list_one_sided(in_baseline_, used_baseline_, true, comparison);
     list_one_sided(in_candidate_, used_candidate_, false, comparison);
   }
@@ -191,6 +186,20 @@ class Pairing {
     used_baseline_.insert(pair.before.begin(), pair.before.end());
     used_candidate_.insert(pair.after.begin(), pair.after.end());
     return pair;
+  }
+
+  /// Throws InputError with a pair of encodings that can be compared, if the reports have a common task.
+  [[noreturn]] void refuse() const {
+    std::string why = "they have no task in common; compare runs of the same tasks";
+    for (const auto& [ours, before] : in_baseline_) {
+      for (const auto& [theirs, after] : in_candidate_) {
+        if (ours.first != theirs.first) continue;
+        why = fmt::format("they have no task and encoding in common; --match '{}={}' compares different encodings",
+                          ours.second, theirs.second);
+      }
+    }
+    throw InputError(to_printable(
+        fmt::format("{} and {} cannot be compared: {}", named_baseline_.name, named_candidate_.name, why)));
   }
 
   void list_one_sided(const ExperimentIndex& all, const std::set<const ExperimentResult*>& used, bool in_baseline,

@@ -63,7 +63,8 @@ struct ComparisonRow {
   /// The exact p-value of this split, by the maximum over the splits of its task and encoding: before the
   /// correction over tasks and encodings, and after it. Both are empty with too few seeds.
   std::optional<double> p, p_corrected;
-  std::optional<double> detectable;  // smallest detectable difference (80 % power), assuming normal noise
+  /// The smallest difference that these seeds find with a power of 80 %, assuming normal noise.
+  std::optional<double> detectable;
   Verdict verdict = Verdict::inconclusive;
 };
 

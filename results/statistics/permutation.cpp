@@ -18,8 +18,8 @@ namespace posbench {
 namespace {
 
 constexpr double kMaxRelabelings = 10000;
-/// A test of a shift uses up to this many relabelings, because it computes only one statistic of each. Its p-values
-/// are multiplied by the number of tests of all claims, so they must be small to decide anything.
+/// A test of a shift uses up to this many relabelings, because it computes only one statistic of each. Its
+/// p-values are multiplied by the number of tests of all claims, so they must be small to decide anything.
 constexpr double kMaxOfShift = 200000;
 constexpr double kTolerance = 1e-9;  // statistics that differ by less are equal up to rounding
 

@@ -44,8 +44,9 @@ PermutationDistribution relabel(std::span<const SplitValues>, bool in_pairs);
 
 /// Returns the one-sided p-value of the hypothesis that `high` is at most `shift` above `low`: the probability,
 /// over the relabelings, that the mean of `high` exceeds that of `low` by as much as it does. These are all
-/// relabelings if there are at most 200,000 (10 seeds a side), otherwise 10,000 random ones, or 200,000 if the p-value is then 2 % or less. The test is exact if
-/// the distributions of `low` and of `high` - `shift` are equal, not only their means.
+/// relabelings if there are at most 200,000 (10 seeds a side), otherwise 10,000 random ones, or 200,000 if the
+/// p-value is then 2 % or less. The test is exact if the distributions of `low` and of `high` - `shift` are equal,
+/// not only their means.
 double shift_p(std::span<const double> low, std::span<const double> high, double shift);
 
 /// Returns the shifts that no one-sided test rejects at 2.5 %: a 95 % interval of the difference of the means. Its

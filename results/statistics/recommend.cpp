@@ -34,15 +34,22 @@ bool is_learned(const BoardReport& all, const std::string& task,
   return find_learned(all.report, find_baseline(all.report, task), experiments).by_half_the_seeds();
 }
 
-/// Sorts the tasks of an aspect by what the compared encodings show at a multiple of the trained length. One rule
-/// decides for all of them, because splits and grids give different lengths.
+bool has_run_all(const ExperimentsByTask& index, const AspectTasks& aspect, const std::string& encoding) {
+  return std::ranges::all_of(aspect.tasks, [&](const std::string& task) {
+    return index.contains(task) && index.at(task).contains(encoding);
+  });
+}
+
+/// Sorts the tasks of an aspect by what the encodings that ran all of them show at a multiple of the trained
+/// length. A cost and other aspects have no effect, so that they remove encodings and change no number. One rule
+/// decides for all encodings, because splits and grids give different lengths.
 LengthTasks find_length_tasks(const BoardReport& all, const ExperimentsByTask& index,
-                              const std::vector<std::string>& compared, const AspectTasks& aspect,
-                              double multiple) {
+                              const std::set<std::string>& encodings, const AspectTasks& aspect, double multiple) {
   LengthTasks tasks;
   for (const std::string& name : aspect.tasks) {
     std::vector<const std::vector<const ExperimentResult*>*> learned;
-    for (const std::string& encoding : compared) {
+    for (const std::string& encoding : encodings) {
+      if (!has_run_all(index, aspect, encoding)) continue;
       const std::vector<const ExperimentResult*>& experiments = index.at(name).at(encoding);
       if (is_learned(all, name, experiments)) learned.push_back(&experiments);
     }
@@ -96,11 +103,7 @@ Recommendations recommend(const BoardReport& all, const Need& need) {
   Recommendations found;
   std::vector<std::string> compared;
   for (const std::string& encoding : encodings) {
-    const auto ran = [&](const AspectTasks& aspect) {
-      return std::ranges::all_of(aspect.tasks, [&](const std::string& task) {
-        return index.contains(task) && index.at(task).contains(encoding);
-      });
-    };
+    const auto ran = [&](const AspectTasks& aspect) { return has_run_all(index, aspect, encoding); };
     const auto cost = all.costs.find(encoding);
     const bool is_affordable = !need.cost || (cost != all.costs.end() && printed(cost->second) <= *need.cost);
     if (!is_affordable) continue;
@@ -111,7 +114,7 @@ Recommendations recommend(const BoardReport& all, const Need& need) {
     }
   }
   for (const AspectTasks& aspect : need.aspects) {
-    if (need.length) found.lengths.push_back(find_length_tasks(all, index, compared, aspect, *need.length));
+    if (need.length) found.lengths.push_back(find_length_tasks(all, index, encodings, aspect, *need.length));
   }
   for (const std::string& encoding : compared) {
     const auto cost = all.costs.find(encoding);

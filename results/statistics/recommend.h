@@ -24,11 +24,12 @@ struct LengthTask {
   std::vector<std::string> splits;        // that decide if the grid does not
 };
 
-/// The tasks of an aspect, at the length of the need.
+/// The tasks of an aspect, at the length of the need. They follow from all encodings that ran every task of the
+/// aspect, at any cost.
 struct LengthTasks {
   std::vector<LengthTask> tested;      // at such lengths, with every encoding that learned them
   std::vector<std::string> too_short;  // not tested at such lengths
-  std::vector<std::string> unlearned;  // by all compared encodings
+  std::vector<std::string> unlearned;  // by all of these encodings
 };
 
 /// One encoding on the tested tasks of an aspect.

@@ -26,7 +26,8 @@ Interval wilson_interval(Count count) {
   const double n = static_cast<double>(count.total), p = accuracy(count), z2 = kZ * kZ;
   const double middle = (p + z2 / (2 * n)) / (1 + z2 / n);
   const double half = kZ / (1 + z2 / n) * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
-  return {std::max(0.0, middle - half), std::min(1.0, middle + half)};
+  // Without a right or without a wrong case an end is exactly 0 or 1, which the rounding of the difference misses.
+  return {count.correct == 0 ? 0 : middle - half, count.correct == count.total ? 1 : middle + half};
 }
 
 double mean(std::span<const double> values) {

@@ -25,8 +25,8 @@ namespace posbench {
 struct Spread {
   std::vector<double> values;  // one for each seed, in the order of SummaryRow::seeds
   double mean = 0;
-  // The 95 % interval of the mean; empty with one seed. That of an accuracy holds for any distribution of the
-  // seeds. Others are Student's t.
+  // The 95 % interval of the mean; empty with one seed. The interval of an accuracy holds for any distribution of
+  // the seeds. The intervals of other metrics are Student's t.
   std::optional<Interval> interval;
 };
 

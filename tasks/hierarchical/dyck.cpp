@@ -7,6 +7,8 @@
 // after `length` pairs. The distance is the number of tokens from the target position back to the opening bracket.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -80,6 +82,7 @@ class Dyck final : public BasicTask<Options> {
   Dyck(const Options& options, Layout layout) : BasicTask(options, layout) {
     const int depth = options.depth, steps = 2 * options.length.max();
     returns_.assign(steps + 1, std::vector<double>(depth + 2, 0.0));
+    exponents_.assign(steps + 1, 0);
     returns_[0][0] = 1;
     const double continues = options.ends == Ends::released ? 0.5 : 1;  // at depth 0
     for (int left = 1; left <= steps; ++left) {
@@ -87,8 +90,12 @@ class Dyck final : public BasicTask<Options> {
         const double up = (open == 0 ? continues : opening(open)) * returns_[left - 1][open + 1];
         returns_[left][open] = up + (open > 0 ? (1 - opening(open)) * returns_[left - 1][open - 1] : 0);
       }
+      int exponent = 0;
+      std::frexp(*std::ranges::max_element(returns_[left]), &exponent);
+      for (double& value : returns_[left]) value = std::ldexp(value, -exponent);
+      exponents_[left] = exponents_[left - 1] + exponent;
     }
-    for (const int length : options.length.values()) total_ += returns_[2 * length][0];
+    for (const int length : options.length.values()) total_ += released_weight(length);
   }
 
   int vocabulary() const override { return 2 * options_.types + 1; }
@@ -105,7 +112,10 @@ class Dyck final : public BasicTask<Options> {
     for (int left = 2 * length; left > 0; --left) {
       const int t = static_cast<int>(sequence.size()), depth = static_cast<int>(open.size());
       segments.push_back(segment);
-      const double up = depth == 0 ? 1 : opening(depth) * returns_[left - 1][depth + 1] / returns_[left][depth];
+      const double up = depth == 0
+                            ? 1
+                            : std::ldexp(opening(depth) * returns_[left - 1][depth + 1] / returns_[left][depth],
+                                         exponents_[left - 1] - exponents_[left]);
       if (bernoulli(rng, up)) {
         open.push_back(t);
         sequence.push_back(uniform(rng, 0, options_.types - 1));
@@ -129,13 +139,18 @@ class Dyck final : public BasicTask<Options> {
 
  private:
   int end() const { return 2 * options_.types; }
+  /// Returns the probability that a walk ends after this number of pairs, relative to a power of two that keeps it
+  /// away from zero.
+  double released_weight(int length) const {
+    return std::ldexp(returns_[2 * length][0], exponents_[2 * length] - exponents_[2 * options_.length.min()]);
+  }
   /// Draws one of the lengths, with the probability that a walk which may end at depth 0 ends after this number of
   /// pairs.
   int released_length(Rng& rng) const {
     const std::vector<int>& lengths = options_.length.values();
     double rest = uniform_real(rng) * total_;
     for (const int length : lengths) {
-      rest -= returns_[2 * length][0];
+      rest -= released_weight(length);
       if (rest < 0) return length;
     }
     return lengths.back();
@@ -144,9 +159,11 @@ class Dyck final : public BasicTask<Options> {
   /// Returns the probability that the walk opens a bracket when `open` are open.
   double opening(int open) const { return open == 0 ? 1 : open == options_.depth ? 0 : options_.opening; }
 
-  /// The probability that a walk ends at depth 0, by the steps that are left and the brackets that are open.
+  /// The probability that a walk ends at depth 0, by the steps that are left and the brackets that are open. Row
+  /// `left` is divided by 2 to the power of exponents_[left], so that long walks do not underflow.
   std::vector<std::vector<double>> returns_;  // (steps + 1, depth + 2)
-  double total_ = 0;                          // the sum of returns_[2 length][0] over the lengths
+  std::vector<int> exponents_;
+  double total_ = 0;  // the sum of released_weight() over the lengths
 };
 
 const RegisterTask<Dyck> registered{kInfo};

@@ -5,6 +5,8 @@
 // The first 80 % of the bytes are for training, the next 10 % for validation, the last 10 % for tests; a sample is
 // a window at a uniform place of its part. The ids are those of the bytes that occur in the file, in ascending
 // order. Without a file the text is the numbers from one to 9999 in English.
+#include "base/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -138,7 +140,7 @@ class Text final : public BasicTask<Options> {
       boost::crc_32_type crc;
       crc.process_bytes(text.data(), text.size());
       const std::string found = fmt::format("{:08x}", crc.checksum());
-      if (found != options.crc32) {
+      if (found != lower_case(options.crc32)) {
         throw InputError(fmt::format(
             "task 'text': file '{}' has crc32 {}, not {}; use the file with this checksum or change crc32",
             options.file, found, options.crc32));

@@ -1,5 +1,7 @@
 #include "base/file.h"
 
+#include <unistd.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -40,4 +42,27 @@ TEST_CASE("lines that end near the end of a block that is read at once, or take 
     const std::string first(size, 'a'), second(700'000, 'b');
     CHECK(lines_of(first + "\n" + second + "\nend\n") == std::vector<std::string>{first, second, "end"});
   }
+}
+
+TEST_CASE("a file or a folder that cannot be created is refused with the path that the user gave") {
+  const TemporaryDirectory folder;
+  const std::filesystem::path file = folder.write("file", "");
+  const auto message = [](const std::filesystem::path& path, const std::string& reason) {
+    return "cannot create '" + path.string() + "': " + reason + "; create the folder or choose another -o";
+  };
+  const std::filesystem::path missing = folder / "no/such", in_file = file / "x", shown = "given";
+  CHECK_THROWS_WITH(check_output_file(missing), message(missing, "No such file or directory"));
+  CHECK_THROWS_WITH(check_output_file(in_file), message(in_file, "Not a directory"));
+  CHECK_THROWS_WITH(check_output_folder(in_file, shown), message(shown, "Not a directory"));
+  CHECK_NOTHROW(check_output_folder(missing, shown));
+  CHECK_NOTHROW(check_output_file(folder / "new"));
+  CHECK_NOTHROW(check_output_file("/dev/null"));
+  std::filesystem::create_symlink("no/such", folder / "link");
+  CHECK_THROWS_AS(check_output_file(folder / "link"), InputError);
+  if (geteuid() == 0) return;  // root may write everywhere
+  std::filesystem::permissions(folder / "",
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  CHECK_THROWS_WITH(check_output_file(folder / "new"), message(folder / "new", "Permission denied"));
+  CHECK_THROWS_WITH(check_output_folder(missing, missing), message(missing, "Permission denied"));
+  std::filesystem::permissions(folder / "", std::filesystem::perms::owner_all);
 }

@@ -57,7 +57,7 @@ void check_seen(const AttentionActivations& layer, bool causal, const std::funct
 TEST_CASE("each layer of a pattern sees the keys of its own window, chunk and sinks") {
   for (const bool causal : {true, false}) {
     INFO("causal " << causal);
-    const Model model("layers:of=(rope,none,shaw_k),window=(3,0,0),chunk=(0,0,4),sinks=(0,2,1)",
+    const Model model("layers:of=(rope,none,shaw_k),window=(3,0,0),chunk=(0,0,4),sinks=(0,0,1)",
                       with_layers(6, causal), kLength);
     for (const int first : {0, 3}) {
       check_seen(model.layer(first), causal, [](int i, int j) { return std::abs(i - j) < 3; });
@@ -153,6 +153,11 @@ TEST_CASE("options of layers that are not valid are refused with a message") {
   CHECK(refusal("local:window=0,sinks=2").find("all keys are seen") != std::string::npos);
   CHECK(refusal("layers:logit_scale=(constant,log)").find("expected") != std::string::npos);
   CHECK(refusal("layers:of=(rope,none),sinks=1,window=(3,0)").empty());
+  CHECK(
+      refusal("layers:of=(rope,none),window=(8,0),sinks=(1,3)") ==
+      "encoding 'layers': sinks is '1,3', but the queries of 'none' see all keys; set its sinks to 0, or set its "
+      "window or chunk");
+  CHECK(refusal("layers:of=(rope,none),window=(8,0),chunk=(0,4),sinks=(1,3)").empty());
   CHECK(refusal("layers:of=(rope,none),sinks=2").find("sinks is '2', but every query sees all keys") !=
         std::string::npos);
   CHECK(

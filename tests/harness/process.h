@@ -19,8 +19,8 @@ class Process {
   Process(const std::filesystem::path& folder, std::vector<std::string> words,
           const std::function<void()>& prepare = {})
       : messages_(folder / ".messages") {
-    words.insert(words.begin(), POSBENCH_PROGRAM);
-    std::vector<char*> arguments;
+    std::string program = POSBENCH_PROGRAM;
+    std::vector<char*> arguments{program.data()};
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     pid_ = fork();

@@ -13,13 +13,15 @@ trap 'rm -rf "$work"' EXIT
 # Each expectation is a line that ends where Tab is pressed, a tab character, and the word that must be offered. Pipes into
 # `grep -q` are avoided: it ends at its first match, and then the writer fails.
 expect() { printf '%s\t%s\n' "$1" "$2" >>"$work/expected"; }
-mapfile -t commands < <("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p')
+# A command writes to a file first, because `set -e` does not see a failure in `<(...)` or in the list of a `for`.
+"$program" --help >"$work/help"
+mapfile -t commands < <(sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p' "$work/help")
 [ ${#commands[@]} -ge 12 ] || { echo "only ${#commands[@]} commands in --help"; exit 1; }
 options=0
 for command in "${commands[@]}"; do
   expect "posbench ${command:0:2}" "$command"
-  for option in $("$program" "$command" --help | sed -n '/^Options/,/^$/p' |
-      grep -oE '^  (-[A-Za-z], )?--[a-z-]+' | tr ',' ' '); do
+  "$program" "$command" --help >"$work/help"
+  for option in $(sed -n '/^Options/,/^$/p' "$work/help" | grep -oE '^  (-[A-Za-z], )?--[a-z-]+' | tr ',' ' '); do
     expect "posbench $command -" "$option"
     options=$((options + 1))
   done
@@ -27,18 +29,22 @@ done
 [ $options -ge 40 ] || { echo "only $options options found in --help"; exit 1; }
 
 for kind in encodings tasks; do
-  mapfile -t names < <("$program" list $kind | sed -n 's/^  \([a-z][^ ]*\).*/\1/p')
+  "$program" list $kind >"$work/list"
+  "$program" list $kind --json >"$work/json"
+  mapfile -t names < <(sed -n 's/^  \([a-z][^ ]*\).*/\1/p' "$work/list")
   [ ${#names[@]} -ge 40 ] || { echo "only ${#names[@]} $kind"; exit 1; }
   for name in "${names[@]}"; do
     expect "posbench run --$kind " "$name"
     expect "posbench show " "$name"
   done
   while read -r name option; do expect "posbench run --$kind $name:" "$name:$option="; done < <(
-    "$program" list $kind --json | awk -F'"' '/^      "id"/ {name = $4} /^      "/ {within = $2 == "options"}
-                                             within && /^          "name"/ {print name, $4}')
+    awk -F'"' '/^      "id"/ {name = $4} /^      "/ {within = $2 == "options"}
+               within && /^          "name"/ {print name, $4}' "$work/json")
 done
-for setting in $("$program" list settings | cut -d' ' -f1); do expect "posbench run --set ${setting%.*}." "$setting="; done
-for profile in $("$program" list profiles | cut -d' ' -f1); do expect "posbench run --profile " "$profile"; done
+"$program" list settings >"$work/settings"
+"$program" list profiles >"$work/profiles"
+for setting in $(cut -d' ' -f1 "$work/settings"); do expect "posbench run --set ${setting%.*}." "$setting="; done
+for profile in $(cut -d' ' -f1 "$work/profiles"); do expect "posbench run --profile " "$profile"; done
 expect "posbench run -e rope,cop" rope,cope
 expect "posbench run -e rope,ali" rope,alibi
 expect "posbench run -e cope:positions=16,ga" cope:positions=16,gates=
@@ -88,6 +94,8 @@ drive_fish() {
 (set +eu; "drive_$shell")
 
 LC_ALL=C sort -u "$work/expected" >"$work/expected_words"
+words=$(wc -l <"$work/expected_words")
+[ "$words" -ge 1000 ] || { echo "only $words words are expected"; exit 1; }
 LC_ALL=C sort -u "$work/offered" >"$work/found"
 failed=0
 while IFS=$'\t' read -r line word; do
@@ -95,8 +103,8 @@ while IFS=$'\t' read -r line word; do
   failed=1
 done < <(LC_ALL=C comm -23 "$work/expected_words" "$work/found")
 while IFS= read -r line; do
-  words=$(awk -F'\t' -v line="$line" '$1 == line {printf "%s ", $2}' "$work/found")
-  [ "$(wc -w <<<"$words")" -le 1 ] || { echo "'$line' offers $words"; failed=1; }
+  offers=$(awk -F'\t' -v line="$line" '$1 == line {printf "%s ", $2}' "$work/found")
+  [ "$(wc -w <<<"$offers")" -le 1 ] || { echo "'$line' offers $offers"; failed=1; }
 done <"$work/alone"
 [ $failed = 0 ] || exit 1
-echo "$shell: ${#commands[@]} commands, $options options and all names complete: $(wc -l <"$work/expected_words") words"
+echo "$shell: ${#commands[@]} commands, $options options and all names complete: $words words"

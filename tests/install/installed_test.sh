@@ -42,12 +42,16 @@ if command -v man >/dev/null; then
   export MANPATH=$work/prefix/share/man MANWIDTH=300
   man posbench >page.txt 2>man.err || fail "man posbench: $(cat man.err)"
   [ ! -s man.err ] || fail "man posbench: $(cat man.err)"
+  options=0
   for command in $("$posbench" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do
     grep -qx " *posbench $command" page.txt || fail "the manual page has no command $command"
-    for option in $("$posbench" "$command" --help | sed -n '/^Options:/,/^$/s/^  [^ ]*\(--[a-z-]*\).*/\1/p'); do
-      grep -q -- "^ .*$option\b" page.txt || fail "the manual page has no option $option"
+    sed -n "/^ *posbench $command$/,/^ *posbench [a-z]*$/p" page.txt >section.txt
+    for option in $("$posbench" "$command" --help | sed -n '/^Options:/,/^$/s/^  \(-[A-Za-z], \)\{0,1\}\(--[a-z-]*\).*/\2/p'); do
+      grep -qE -- "^ *(-[A-Za-z], )?$option( |,|$)" section.txt || fail "the manual page has no option $option of $command"
+      options=$((options + 1))
     done
   done
+  [ $options -ge 200 ] || fail "only $options options were looked up in the manual page"
 else
   echo "skipped: no man, for the manual page (Debian: man-db)"
 fi

@@ -45,6 +45,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # posbench would inherit that a background job ignores it
 os.chdir(FOLDER)
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
@@ -55,6 +56,8 @@ SETTINGS = ["training.steps=200", "training.validate_every=20", "training.valida
 COMMAND = ["run", "-t", "flip_flop", "-e", "cope,rope", "--profile", "smoke", "--trace-loss", "-j", "1", "-q"]
 for setting in SETTINGS:
     COMMAND += ["--set", setting]
+# This run is long enough to be interrupted.
+LONG = [*COMMAND, "--set", "training.steps=2000", "--set", "training.validate_every=50"]
 NAMES = ["flip_flop/cope/0", "flip_flop/rope/0"]
 
 
@@ -88,11 +91,11 @@ def call(*arguments):
 def interrupted_run(path):
     """Starts a run and interrupts it while its first experiment trains, after some validations."""
     process = subprocess.Popen(
-        [PROGRAM, *COMMAND, "--checkpoint-every", "0", "-o", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [PROGRAM, *LONG, "--checkpoint-every", "0", "-o", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     losses = path / "losses" / "flip_flop-cope-0.csv"
     end = time.time() + 60
-    while not losses.exists() or losses.read_text().count("\n") < 50:
+    while not losses.exists() or losses.read_text().count("\n") < 60:
         assert time.time() < end and process.poll() is None, "the run does not train"
         time.sleep(0.001)
     process.send_signal(signal.SIGINT)
@@ -141,7 +144,7 @@ def read_tensorboard(path):
         tags = events.Tags()
         found += [(name, tag, event.step, event.value) for tag in tags["scalars"] for event in events.Scalars(tag)]
         config = events.Tensors("configuration")[0].tensor_proto.string_val[0].decode()
-        assert '"training.steps": 200' in config, config
+        assert '"training.steps": 2000' in config, config
         assert "_hparams_/session_start_info" in events.summary_metadata
     events = EventAccumulator(str(folder / "report")).Reload()
     text = events.Tensors("report")[0].tensor_proto.string_val[0].decode()
@@ -202,7 +205,7 @@ def read_mlflow(path):
     found = []
     for name in NAMES:
         run = by_name[name]
-        assert run.data.params["training.steps"] == "200" and run.data.params["encoding"] == name.split("/")[1]
+        assert run.data.params["training.steps"] == "2000" and run.data.params["encoding"] == name.split("/")[1]
         assert run.data.tags["mlflow.parentRunId"] == parent.info.run_id
         for metric in run.data.metrics:
             history = client.get_metric_history(run.info.run_id, metric)
@@ -218,7 +221,7 @@ def read_trackio(path):
     runs = {run.name.split(" ")[0]: run for run in trackio.Api().runs("posbench")}
     assert sorted(runs) == [*NAMES, "report"], runs
     for name in NAMES:
-        assert runs[name].config["training.steps"] == 200
+        assert runs[name].config["training.steps"] == 2000
         for row in SQLiteStorage.get_logs("posbench", runs[name].name):
             found += [(name, key, row["step"], value) for key, value in row.items() if "/" in key]
     return found
@@ -234,14 +237,14 @@ def test_an_interrupted_run_is_logged_once(backends):
     assert not posbench.log.follow(path, recorder, once=True)
     early = list(recorder.scalars)
     assert ("flip_flop/cope/0", "train/loss", 1) in {row[:3] for row in early}
-    assert ("flip_flop/cope/0", "validation/sequence", 20) in {row[:3] for row in early}, (
+    assert ("flip_flop/cope/0", "validation/sequence", 50) in {row[:3] for row in early}, (
         "no validation while it trains"
     )
     assert not recorder.results and not recorder.reports
     with contextlib.redirect_stdout(io.StringIO()):
         for backend in backends:
             assert not posbench.log.follow(path, backend, once=True)
-    call(*COMMAND, "--resume", "-o", path)
+    call(*LONG, "--resume", "-o", path)
     assert posbench.log.follow(path, recorder)
     with contextlib.redirect_stdout(io.StringIO()):
         for backend in backends:

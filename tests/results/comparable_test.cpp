@@ -1,4 +1,7 @@
 // Tests which reports can be compared, and the warnings about their differences.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -65,7 +68,36 @@ TEST_CASE("reports that are not comparable are refused with the reason") {
   for (ExperimentResult& experiment : other.experiments) experiment.id.encoding += "_renamed";
   CHECK_THROWS_WITH(compare_one(before, other),
                     "before.json and after.json cannot be compared: they have no task and encoding in common; "
-                    "--match rope=alibi compares different encodings");
+                    "--match 'rope=rope_renamed' compares different encodings");
+  for (ExperimentResult& experiment : other.experiments) experiment.id.task += ":items=5";
+  for (TaskBaseline& task : other.tasks) task.task += ":items=5";
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      "before.json and after.json cannot be compared: they have no task in common; compare runs of the "
+      "same tasks");
+}
+
+TEST_CASE("all settings that differ are warnings, and a refusal names the first five") {
+  const Report before = small_report();
+  Report other = before;
+  other.config["model"] = {{"width", 128}, {"layers", 2}, {"heads", 4}};
+  other.config["training"] = {{"steps", 400}, {"batch", 64}, {"learning_rate", 0.003}};
+  other.config["evaluation"]["layout"] = "slots";
+  const std::vector<std::string> all{
+      "config.model.width is 64 in before.json and 128 in after.json",
+      "config.model.heads is missing in before.json and 4 in after.json",
+      "config.training.steps is 200 in before.json and 400 in after.json",
+      "config.training.batch is 32 in before.json and 64 in after.json",
+      "config.training.learning_rate is 0.001 in before.json and 0.003 in after.json",
+      "config.evaluation.layout is missing in before.json and \"slots\" in after.json"};
+  const std::vector<std::string> warnings = compare_one(before, other, {.allow_different_budget = true}).warnings;
+  CHECK(std::vector(warnings.begin(), warnings.begin() + 6) == all);
+  CHECK_THROWS_WITH(
+      compare_one(before, other),
+      fmt::format(
+          "before.json and after.json cannot be compared: {} and 1 more (--allow-different-budget compares "
+          "what was trained in different ways)",
+          fmt::join(all.begin(), all.begin() + 5, ", ")));
 }
 
 TEST_CASE("the split shift must have the same range of positions") {

@@ -58,7 +58,7 @@ TEST_CASE("the console shows verdicts, worst first, and their statistics") {
       "sequence accuracy, mean over seeds; differences of 0.02 or more matter. solved: seeds with 0.99 of sequences or "
       "more.\n"
       "p: exact permutation test over the splits of a task and encoding, corrected for 2 tests; alpha 0.05.\n"
-      "detectable: smallest detectable difference (80 % power), assuming normal noise.\n"
+      "detectable: the smallest difference that these seeds find with a power of 80 %, assuming normal noise.\n"
       "\n"
       "On one side only:\n"
       "\n"

@@ -99,6 +99,12 @@ TEST_CASE("the page of a card is whole, escapes texts, and states if there are n
   CHECK(with_grids.find("2x (2x..8x)") != std::string::npos);
 }
 
+TEST_CASE("each line of an equation is a paragraph of the page, also after half-open intervals") {
+  const std::string page =
+      make_card_page(make_card({"mine", "absolute", "u in [0, 1)\np = S u", "y", {}}, golden_board(), {}, {}));
+  CHECK(page.find("<p>u in [0, 1)</p>\n<p>p = S u</p>") != std::string::npos);
+}
+
 TEST_CASE("the card of an encoding without results names the command that makes some") {
   const EncodingCard card = make_card({"mine", "absolute", "x", "y", {}}, golden_board(), golden_aspects(), {});
   CHECK(card_text(card).find("'posbench run -e mine' makes some.") != std::string::npos);

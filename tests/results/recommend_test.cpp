@@ -117,6 +117,36 @@ TEST_CASE("one rule decides on the length for all encodings of a task") {
   CHECK(basis(all) == LengthBasis::grid);
 }
 
+TEST_CASE("a cost and another aspect remove encodings and change no number of the others") {
+  BoardReport all = golden_board();
+  add_grids(all);
+  std::erase_if(all.report.experiments, [](const ExperimentResult& experiment) {
+    return experiment.id.encoding == "cope" && experiment.id.task == "task0";
+  });
+  for (ExperimentResult& experiment : all.report.experiments) {
+    if (experiment.id.task != "task2") continue;
+    if (experiment.id.encoding == "alibi") experiment.splits[0].sequence = {0, 100};  // only cope has learned it
+    if (experiment.id.encoding == "cope") experiment.grids.clear();
+  }
+  const AspectTasks recall{"recall", {"task0", "task1"}}, counting{"counting", {"task1", "task2"}};
+  const auto row = [&](const Need& need) {
+    for (const Recommendation& one : recommend(all, need).encodings) {
+      if (one.encoding == "alibi") return one.at_length[0];
+    }
+    return AtLength{};
+  };
+  const AtLength alone = row({.aspects = {counting}, .length = 4, .share = 0});
+  REQUIRE(alone.tasks.size() == 2);
+  CHECK(alone.kept == 1);
+  for (const Need& need : {Need{.aspects = {counting}, .cost = 1.5, .length = 4, .share = 0},
+                           Need{.aspects = {counting, recall}, .length = 4, .share = 0}}) {
+    const AtLength filtered = row(need);
+    CHECK(filtered.tasks.size() == 2);
+    CHECK(filtered.kept == alone.kept);
+    CHECK(filtered.mean == alone.mean);
+  }
+}
+
 TEST_CASE("if no encoding meets the need, the closest one is named") {
   const BoardReport all = golden_board();
   const auto refusal = [&](const Need& need) {

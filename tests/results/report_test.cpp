@@ -279,6 +279,18 @@ TEST_CASE("a malformed file is refused as its JSON is") {
   }
 }
 
+TEST_CASE("an empty file, a page and a manifest are refused with what to give instead") {
+  const std::string instead = "; give report.json of a run, or its directory";
+  const File empty(" \n");
+  CHECK_THROWS_WITH(read_report(empty.path()), empty.path().string() + " is empty" + instead);
+  CHECK_THROWS_WITH(parse_report("<!DOCTYPE html>", "a.html"), "a.html is a page, not a report" + instead);
+  for (const std::string experiments : {"[]", R"([{"task": "a", "encoding": "b", "seed": 0}])"}) {
+    CHECK_THROWS_WITH(parse_report(R"({"config": {}, "save_models": false, "experiments": )" + experiments + "}",
+                                   "manifest.json"),
+                      "manifest.json is the manifest of a run; give its directory");
+  }
+}
+
 TEST_CASE("the first fault of a long report is named, with any number of threads") {
   const Report report = drawn_report(2, 5, 60, [](int, int, int, int) { return 0.5; });
   const File whole(to_indented_json(to_json(report)));

@@ -90,6 +90,14 @@ TEST_CASE("Wilson intervals equal scipy's") {
   }
 }
 
+TEST_CASE("a Wilson interval begins at 0 if no case is right, and ends at 1 if every case is right") {
+  for (std::int64_t total = 1; total < 3000; ++total) {
+    CAPTURE(total);
+    REQUIRE(wilson_interval({0, total}).low == 0);
+    REQUIRE(wilson_interval({total, total}).high == 1);
+  }
+}
+
 TEST_CASE("without scored positions there is no accuracy, and its interval is [0, 1]") {
   CHECK(std::isnan(accuracy({})));
   CHECK(wilson_interval({}) == Interval{0, 1});

@@ -58,6 +58,30 @@ TEST_CASE("a console table that is too wide becomes blocks that repeat the first
         "cope:positions=16     10\n");
 }
 
+TEST_CASE("each block of a wide table repeats all columns that name its rows") {
+  Table table{.columns = {{"size"}, {"encoding"}, {"ms/step", Align::right}, {"tokens/s", Align::right}},
+              .rows = {{"tiny", "rope", "1.25", "3200"}},
+              .naming = 2};
+  CHECK(to_console_text(table, {.width = 30}) ==
+        "size  encoding  ms/step\n"
+        "-----------------------\n"
+        "tiny  rope         1.25\n"
+        "\n"
+        "size  encoding  tokens/s\n"
+        "------------------------\n"
+        "tiny  rope          3200\n");
+}
+
+TEST_CASE("a wide cell is broken at every space, also between parentheses") {
+  const Table table{.columns = {{"name"}, {"about"}},
+                    .rows = {{"a", "a number (of all 12 tasks) in [0, 1) or so"}}};
+  CHECK(to_console_text(table, {.width = 30}) ==
+        "name  about\n"
+        "----------------------------\n"
+        "a     a number (of all 12\n"
+        "      tasks) in [0, 1) or so\n");
+}
+
 TEST_CASE("colour changes nothing but colour") {
   std::string colored = to_console_text(example(), {.color = true});
   CHECK(colored.find("\033[32m     1.00\033[0m") != colored.npos);
@@ -239,6 +263,19 @@ TEST_CASE("encodings are ranked from the best on") {
       "| encoding2 | 1.0 (1.0 to 1.0) | 1.0 (1.0 to 1.0) | 2 |\n"
       "| encoding1 | 2.0 (2.0 to 2.0) | 2.0 (2.0 to 2.0) | 2 |\n"
       "| encoding0 | 3.0 (3.0 to 3.0) | 3.0 (3.0 to 3.0) | 2 |\n");
+}
+
+TEST_CASE("encodings without a rank out of distribution come last, by their rank in distribution") {
+  const auto rank = [](double mean) { return MeanRank{.mean = mean}; };
+  std::vector<std::string> names;
+  for (const Ranking& row : sort_by_rank({{"none", {}, {}},
+                                          {"second", rank(2), {}},
+                                          {"first", rank(1), {}},
+                                          {"far2", rank(3), rank(2)},
+                                          {"far1", rank(4), rank(1)}})) {
+    names.push_back(row.encoding);
+  }
+  CHECK(names == std::vector<std::string>{"far1", "far2", "first", "second", "none"});
 }
 
 TEST_CASE("encodings that have not learned a task rank equally behind all others out of distribution") {

@@ -36,6 +36,21 @@ TEST_CASE("Dyck scores every closing bracket, chosen among the closing ones, and
   CHECK(deepest == 3);
 }
 
+TEST_CASE(
+    "Dyck: a long sequence of the released sampler is nested from its beginning, and short ones are likelier") {
+  Rng rng = make_rng(0, "released");
+  const Example e = make("dyck:ends=released,length=3000,opening=0.1")->sample(3000, rng);
+  int depth = 0, nested_in_third[3] = {};
+  for (size_t t = 0; t < e.tokens.size(); ++t) {
+    depth += e.tokens[t] < 8 ? 1 : -1;
+    nested_in_third[3 * t / e.tokens.size()] += depth > 1;
+  }
+  CHECK(nested_in_third[0] > nested_in_third[2] / 2);
+  CHECK(nested_in_third[2] > 100);
+  const auto lengths = make("dyck:ends=released,length=2000..2100,opening=0.1");
+  for (int n = 0; n < 20; ++n) CHECK(lengths->sample(2000, rng).length < 2020);
+}
+
 TEST_CASE("ListOps answers the example of Long Range Arena, and each operation") {
   const TextTask task("listops");
   CHECK(task.answer("[MAX 2 9 [MIN 4 7 ] 0 ] =") == "9");

@@ -120,5 +120,6 @@ TEST_CASE("a text that cannot be read, is too short or has another checksum is r
   CHECK_THROWS_WITH(make("text:file=" + path), ContainsSubstring("has 501 bytes, but a length of 64 needs 650"));
   CHECK_THROWS_WITH(make("text:length=9,crc32=00000000,file=" + path),
                     ContainsSubstring("not 00000000; use the file with this checksum or change crc32"));
+  CHECK_NOTHROW(make("text:length=9,crc32=1B0B5D4A,file=" + path));
   CHECK_NOTHROW(make("text:length=9,file=" + path));
 }

@@ -199,6 +199,7 @@ TEST_CASE("the board refuses unknown names and incompatible reports with a messa
   CHECK(refusal("nothing.json").find("nothing.json: there is no such file") != std::string::npos);
   REQUIRE(posbench_command(directory, "run --profile smoke -t flip_flop -e none -q -o smoke").code == 0);
   CHECK(refusal("smoke").find("--allow-different-budget") != std::string::npos);
+  CHECK(posbench_command(directory, "site -q -o site --submissions smoke").error == refusal("smoke"));
   CHECK(posbench_command(directory, "board smoke --only-own --allow-different-budget").code == 0);
 }
 

@@ -44,7 +44,7 @@ const TemporaryDirectory& trained() {
   static const TemporaryDirectory directory;
   static const Outcome outcome = posbench_command(
       directory,
-      "run --profile smoke -t last_x_retrieval,parity_check -e none,alibi,cope:positions=5,dape,txl,shaw_k,deberta,sinusoidal,t5_bias -q -o out --save-models");
+      "run --profile smoke -t last_x_retrieval,parity_check -e 'none,alibi,cope:positions=5,dape,txl,shaw_k,deberta,sinusoidal,t5_bias,sum:of=(cope,rope)' -q -o out --save-models");
   INFO(outcome.error);
   REQUIRE(outcome.code == 0);
   return directory;
@@ -196,6 +196,27 @@ TEST_CASE("means over samples leave out distances whose keys are all hidden") {
   CHECK(posbench_command(directory, inspect + "-o page.html").code == 0);
 }
 
+TEST_CASE("colors of gates reach from 0 to 1, also if a map of a sum has another name") {
+  const TemporaryDirectory& directory = trained();
+  for (const std::string encoding : {"cope:positions=5", "'sum:of=(cope,rope)'"}) {
+    CAPTURE(encoding);
+    REQUIRE(posbench_command(directory, "inspect out last_x_retrieval " + encoding + " -o gates.html").code == 0);
+    const std::string page = read_whole(directory / "gates.html"),
+                      tag = "<script type=\"application/json\" id=\"page\">";
+    const size_t begin = page.find(tag) + tag.size();
+    const Json data = Json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+    int gates = 0;
+    for (const Json& section : data["sections"]) {
+      for (const Json& plot : section["plots"]) {
+        if (!plot["title"].get<std::string>().ends_with("gate")) continue;
+        CHECK(plot["signals"]["domain"] == Json({0, 1}));
+        ++gates;
+      }
+    }
+    CHECK(gates == 2);
+  }
+}
+
 TEST_CASE("inspect prints every format and refuses unknown names") {
   const TemporaryDirectory& directory = trained();
   SECTION("a table shows one query, and a page shows all") {
@@ -224,6 +245,8 @@ TEST_CASE("inspect prints every format and refuses unknown names") {
         {"out last_x_retrieval none --split ood", "task 'last_x_retrieval' has no split 'ood'"},
         {"out last_x nope", "unknown task 'last_x'; did you mean 'last_x_retrieval'?"},
         {"out last_x_retrieval none --query 100000", "--query is 100000, expected a position from 0 to "},
+        {"out last_x_retrieval none --length 3", "distance 0..7 needs more than 3 items"},
+        {"out last_x_retrieval none --length 3 --over 2", "distance 0..7 needs more than 3 items"},
     };
     for (const auto& [wrong, reason] : cases) {
       CAPTURE(wrong);

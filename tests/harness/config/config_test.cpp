@@ -237,6 +237,19 @@ TEST_CASE("seeds are a number of them, or a list") {
   for (const char* bad : {"", "0", "-1", "x", "1,1", "1.5", "99999999999999", "20000"}) {
     CHECK_THROWS_AS(parse_seeds(bad), InputError);
   }
+  CHECK_THROWS_WITH(parse_seeds("1,1"),
+                    "seeds '1,1': expected a number of seeds, such as 3, or a list of different seeds up to "
+                    "1000000000000, such as 0,5,7");
+  CHECK_THROWS_WITH(parse_seeds("0"),
+                    "seeds '0': expected a number of seeds from 1 to 10000, such as 3, or a list, such as 0,5,7");
+}
+
+TEST_CASE("a run directory in place of a configuration is refused, and its report named") {
+  const TemporaryDirectory directory;
+  const std::string folder = (directory / "").string();
+  CHECK_THROWS_WITH(make_config({.file = folder}), folder + ": is a folder, expected a file");
+  const std::string report = directory.write("report.json", "{}").string();
+  CHECK_THROWS_WITH(make_config({.file = folder}), folder + ": is a folder, expected a file; give " + report);
 }
 
 TEST_CASE("an invalid configuration is refused in one line") {

@@ -6,6 +6,7 @@ import io
 import os
 import pty
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -18,6 +19,10 @@ from pathlib import Path
 POSBENCH = str(Path(sys.argv.pop(1)).resolve())
 REFERENCE = Path(__file__).resolve().parents[3] / "results/data/reference/report.json"
 RUN = "run --profile smoke -t parity_check,even_pairs -e none,rope -s 2"  # 8 experiments
+signal.signal(signal.SIGINT, signal.default_int_handler)  # posbench would inherit that a background job ignores it
+for variable in list(os.environ):  # the texts depend on them
+    if variable in ("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS") or variable.startswith("POSBENCH_"):
+        del os.environ[variable]
 
 
 def posbench(arguments, folder, **environment):
@@ -46,7 +51,7 @@ def on_terminal(arguments, folder, columns):
     return process.wait(), shown.decode().replace("\r\n", "\n")
 
 
-def until(condition, seconds=60):
+def until(condition, seconds=600):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

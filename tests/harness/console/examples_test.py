@@ -129,12 +129,16 @@ def make_files(folder):
 
 
 def shell_of(command):
-    """Returns the shell of an example of a completion, and the command. A shell that is not installed is left out."""
+    """Returns the shell of an example of a completion, and the command. A shell that is not installed is left out.
+
+    Sourcing the output of a command that fails would succeed, so the command also runs alone."""
     named = re.search(r"posbench completion (\w+)", command)
-    shell = named[1] if named else "bash"
-    if shutil.which(shell):
-        return shell, ("autoload -U compinit; compinit -u; " if shell == "zsh" else "") + command
-    return "bash", named[0]
+    if not named:
+        return "bash", command
+    if not shutil.which(named[1]):
+        return "bash", named[0]
+    begin = "autoload -U compinit; compinit -u; " if named[1] == "zsh" else ""
+    return named[1], f"{begin}{named[0]} >script && {command}"
 
 
 def main():

@@ -31,7 +31,9 @@ class NamesAndHelp(Console):
         self.refused(["golden", "rope", "--arrays", ""], "--arrays is empty, expected some of ")
         self.refused("show layers:of=", "of is '', expected two or more encodings")
         self.refused(["report", ""], "the path is empty, expected a file or a folder")
-        self.refused("board -t grammar", "the board has no result of 'grammar'; 'posbench run -t grammar' makes some")
+        self.refused(
+            "board -t grammar -q", "the board has no result of 'grammar'; 'posbench run -t grammar' makes some"
+        )
         self.refused("forward full parity_check rope --model-output m.npz", "expected the extension .safetensors")
         self.refused("sample counting -n 0", "--count: '0' is not a number from 1 to 1000000")
         self.refused("compare full full --alpha 2", "--alpha: '2' is not a number from 1e-09 to 0.5")
@@ -54,14 +56,17 @@ class NamesAndHelp(Console):
                 ["run", "-t", "flip_flop", "-e", "XP*,rope", "-s", "1", "--list-only"], self.folder
             ).stdout.replace("flip_flop ", "\n"),
         )
-        self.assertEqual(posbench("show ROPE", self.folder).stdout, posbench("show rope", self.folder).stdout)
+        shown = posbench("show ROPE", self.folder)
+        self.assertEqual((shown.returncode, shown.stdout), (0, posbench("show rope", self.folder).stdout))
         self.assertEqual(posbench("sample Flip_Flop -n 1 --json", self.folder).returncode, 0)
         self.assertIn("pass rope ", posbench("check RoPE", self.folder).stdout)
         self.assertEqual(posbench("inspect full Parity_Check ROPE", self.folder).returncode, 0)
 
     def test_help_of_a_command_equals_the_output_of_its_help_flag(self):
-        self.assertEqual(posbench("help run", self.folder).stdout, posbench("run --help", self.folder).stdout)
-        self.assertEqual(posbench("help", self.folder).stdout, posbench("--help", self.folder).stdout)
+        for text, flag in (("help run", "run --help"), ("help", "--help")):
+            shown, flagged = posbench(text, self.folder), posbench(flag, self.folder)
+            self.assertEqual((shown.returncode, shown.stdout), (0, flagged.stdout), shown.stderr)
+            self.assertEqual(flagged.returncode, 0, flagged.stderr)
 
     def test_help_shows_every_choice_and_default(self):
         overview = posbench("--help", self.folder).stdout

@@ -142,7 +142,7 @@ class OptionEffects(Console):
             rises = [difference(row) for row in by_loss if row["verdict"] == verdict]
             self.assertEqual(rises, sorted(rises, reverse=True))  # a lower loss is better
         self.assertEqual(self.rows(f"compare {REFERENCE} --between CoPE,rotary"), rows)
-        self.refused(f"compare {REFERENCE} --between cope,ropee", "have no encoding 'ropee'; did you mean 'rope'?")
+        self.refused(f"compare {REFERENCE} --between cope,ropee -q", "have no encoding 'ropee'; did you mean 'rope'?")
         self.refused(f"compare {REFERENCE} --between cope", "expected two encodings of one report")
         self.refused(f"compare {REFERENCE}", "only one report is given", "--between")
         self.refused("compare full full -e ropee", "did you mean 'rope'?")

@@ -44,9 +44,7 @@ class Terminal(Console):
         ):
             code, shown = on_terminal(arguments + (" --color never" if "full" in arguments else ""), self.folder, 80)
             self.assertEqual(code, 0, shown)
-            wide = [
-                line for line in shown.split("\nExamples:")[0].splitlines() if len(line) > 80
-            ]  # examples are not wrapped
+            wide = [line for line in shown.splitlines() if len(line) > 80]
             self.assertEqual(wide, [], arguments)
             piped = posbench(arguments, self.folder, COLUMNS="60").stdout
             self.assertEqual(piped, posbench(arguments, self.folder, COLUMNS="200").stdout)
@@ -163,6 +161,7 @@ class Terminal(Console):
             "golden rope -o loud/report.json",
             "forward loud parity_check rope --initial --model-output loud/models/rope.safetensors",
             "score answers.jsonl -o loud/report.json",
+            "reproduce majority-of-bits --judge-only -o . --page loud/report.json",
         ):
             self.refused(writes, "belongs to a run, which would be damaged")
         self.refused("run --resume -o loud --trace-loss", "loud was started without --trace-loss")

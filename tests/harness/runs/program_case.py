@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,7 @@ LONG = SMOKE + [
     "-e",
     "none,cope",
     "-s",
-    "2",
+    "100",
     "--set",
     "training.steps=6000",
     "--set",
@@ -40,6 +41,11 @@ LONG = SMOKE + [
 
 def limit(kind, value):
     return lambda: resource.setrlimit(kind, (value, value))
+
+
+def default_signals():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 class Case(unittest.TestCase):
@@ -68,10 +74,13 @@ class Case(unittest.TestCase):
         return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
 
     def lines(self, name="run"):
+        """Returns the whole lines of experiments.jsonl. A run may be writing the next one."""
         path = self.folder / name / "experiments.jsonl"
-        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        return [json.loads(line) for line in path.read_bytes().split(b"\n")[:-1]] if path.exists() else []
 
     def start(self, *arguments, **options):
+        """Starts posbench with the default actions of signals. Under nohup it would inherit an ignored SIGHUP."""
+        options = {"preexec_fn": default_signals, **options}
         process = subprocess.Popen(
             [PROGRAM, *arguments],
             cwd=self.folder,

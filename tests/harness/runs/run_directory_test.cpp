@@ -100,6 +100,19 @@ TEST_CASE("a folder that is no run directory is never changed") {
   CHECK(std::distance(std::filesystem::directory_iterator(base / "mine"), {}) == 1);
 }
 
+TEST_CASE("a file in place of a run directory is refused, and stays") {
+  const TemporaryDirectory base;
+  const std::filesystem::path file = base.write("report.json", "data");
+  for (const Existing existing : {Existing::refuse, Existing::resume, Existing::replace}) {
+    CHECK_THROWS_WITH(RunDirectory(file, existing, manifest()),
+                      file.string() + " is a file, expected a directory to write; choose another -o");
+  }
+  CHECK(read_whole(file) == "data");
+  CHECK_THROWS_WITH(
+      RunDirectory(file / "run", Existing::refuse, manifest()),
+      "cannot create '" + (file / "run").string() + "': Not a directory; create the folder or choose another -o");
+}
+
 TEST_CASE("a run is resumed only with its shard, its version and its --save-models") {
   const TemporaryDirectory base;
   Manifest before = manifest();

@@ -68,6 +68,13 @@ TEST_CASE("a folder with other files is refused with force too") {
   CHECK_THROWS_WITH(SiteFolder(site / "index.html", true), ContainsSubstring("is a file, expected a directory"));
 }
 
+TEST_CASE("a site in a folder that cannot be written is refused before its pages are made") {
+  const TemporaryDirectory directory;
+  const fs::path site = directory.write("file", "") / "site";
+  CHECK_THROWS_WITH(SiteFolder(site, false), "cannot create '" + site.string() +
+                                                 "': Not a directory; create the folder or choose another -o");
+}
+
 TEST_CASE("a link to a site is followed") {
   const TemporaryDirectory directory;
   SiteFolder(directory / "real", false).write(kFirst);

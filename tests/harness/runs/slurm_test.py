@@ -7,6 +7,7 @@ Slurm is not installed or does not start here.
 """
 
 import atexit
+import glob
 import json
 import os
 import shutil
@@ -57,7 +58,9 @@ def start(name, *arguments):
 
 
 def output(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    """Returns what a command prints, or None if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def wait_for(seconds, what):
@@ -163,9 +166,9 @@ def main():
         "-s",
         "2",
         "--set",
-        "training.steps=4000",
+        "training.steps=20000",
         "--checkpoint-every",
-        "0.2",
+        "0.1",
     ]
     subprocess.run([posbench, "run", *arguments, "-q", "-o", path("single")], check=True, stdout=subprocess.DEVNULL)
     environment = {**os.environ, "POSBENCH": posbench}
@@ -176,22 +179,19 @@ def main():
     array, merge = said.split("array job ")[1].split(";")[0].split(", merge job ")
 
     seen = {}  # the state in which each job was last seen
-    first = os.path.join(path("run"), "shards", "1")
+    checkpoints = path("run", "shards", "1", "checkpoints", "*.safetensors")
 
     def update():
-        for line in output("squeue", "-h", "-r", "-o", "%i %T").splitlines():
+        for line in (output("squeue", "-h", "-r", "-o", "%i %T") or "").splitlines():
             job, state = line.split()
             seen[job] = state
         return seen
 
-    if not wait_for(
-        60,
-        lambda: update() and any(os.path.exists(os.path.join(first, name)) for name in ("checkpoints", "report.json")),
-    ):
+    if not wait_for(60, lambda: update() and glob.glob(checkpoints)):
         show_logs(path("run"))
-        print("failed: no task began")
+        print("failed: the first task saved no checkpoint")
         return 1
-    subprocess.run(["scontrol", "requeue", f"{array}_1"], check=False)  # as a preemption does
+    subprocess.run(["scontrol", "requeue", f"{array}_1"], check=True)  # as a preemption does
     # A requeued job waits for two minutes unless its start time is changed.
     done = wait_for(
         150,
@@ -201,7 +201,7 @@ def main():
                 subprocess.run(
                     ["scontrol", "update", f"JobId={array}_1", "StartTime=now"], capture_output=True, check=False
                 )
-                and not output("squeue", "-h", "-j", f"{array},{merge}")
+                and output("squeue", "-h", "-j", f"{array},{merge}") == ""
             )
         ),
     )
@@ -211,6 +211,10 @@ def main():
     if not done or set(seen) != expected:
         print(f"failed: expected the jobs {sorted(expected)}, each through to its end: {seen}")
         return 1
+    with open(path("run", "logs", "1.log"), encoding="utf-8") as log:
+        if "interrupted; " not in log.read():
+            print("failed: the first task was not interrupted")
+            return 1
     if report(path("run", "merged")) != report(path("single")):
         print("failed: the merged report is not that of a single run")
         return 1

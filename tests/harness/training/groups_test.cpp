@@ -31,9 +31,14 @@ class Memory final : public AlphabetTask<LengthOption<"tokens", 3>, "012"> {
     const int others = running_++;
     std::this_thread::sleep_for(std::chrono::microseconds(300));
     --running_;
-    if (others > 0) throw std::bad_alloc();
+    if (others > 0) {
+      ++refusals;
+      throw std::bad_alloc();
+    }
     return ask(layout_, std::vector<int>(static_cast<size_t>(length)), 2, {uniform(rng, 0, 1)});
   }
+
+  static inline std::atomic<int> refusals = 0;
 
  private:
   static inline std::atomic<int> running_ = 0;
@@ -170,7 +175,9 @@ TEST_CASE("an experiment that runs out of memory with several threads is repeate
   const Suite suite = make_suite(grouped("test_memory", "none", 2));
   for (const int threads : {1, 3}) {
     Results observer;
+    Memory::refusals = 0;
     run_suite(suite.experiments, 1, std::stop_source(), observer, threads);
+    CHECK((Memory::refusals > 0) == (threads > 1));
     REQUIRE(observer.in_order.size() == 1);
     CHECK(observer.in_order[0].status == Status::ok);
   }

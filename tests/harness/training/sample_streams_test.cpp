@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -87,6 +89,15 @@ TEST_CASE("targets, segments and digit positions whose number is not that of the
   CHECK(validate(e, 2, 2) == "2 tokens, but 3 digit positions");
   e.segments = {0};
   CHECK(validate(e, 2, 2) == "2 tokens, but 2 targets and 1 segments");
+}
+
+TEST_CASE("a candidate that no answer can be makes an example invalid") {
+  Example e{.tokens = {0, 1}, .targets = {kIgnore, 1}, .scored = {1}, .segments = {0, 0}, .candidates = {0, 1}};
+  CHECK(validate(e, 3, 2).empty());
+  for (const int id : {-1, 2}) {
+    e.candidates = {id, 1};
+    CHECK(validate(e, 3, 2) == fmt::format("candidate {} is outside the alphabet of 2 answers", id));
+  }
 }
 
 TEST_CASE("a stream of a task has the settings of its purpose") {

@@ -1,0 +1,88 @@
+// The samples that `sample` and `inspect` print have the requested length and the settings of the task.
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/error.h"
+#include "harness/config/config.h"
+#include "harness/exchange/sample_set.h"
+#include "results/json/json.h"
+#include "tasks/registry.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+#include "tests/temporary.h"
+
+using namespace posbench;
+
+namespace {
+
+Json samples(const TemporaryDirectory& directory, const std::string& arguments) {
+  const Outcome outcome = posbench_command(directory, "sample --json -n 2 " + arguments);
+  INFO(outcome.error);
+  REQUIRE(outcome.code == 0);
+  return Json::parse(outcome.out)["samples"];
+}
+
+}  // namespace
+
+TEST_CASE("samples of every task at a length are scored, or the task refuses the length") {
+  int refused = 0;
+  for (const std::string& name : tasks().names()) {
+    const TaskInfo& info = tasks().find(name).info;
+    if (info.family.empty() || info.family == "test") continue;  // of another test
+    const SampleSet set = make_sample_set(make_config({}), name, kInDistribution, 0, 0, 0);
+    for (const int length : {1, 2, 3, 5, 10, 20, 50, 200}) {
+      CAPTURE(name, length);
+      try {
+        set_length(*set.task, set.split, length);
+      } catch (const InputError& error) {
+        CHECK(std::string(error.what()).find('\n') == std::string::npos);
+        ++refused;
+        continue;
+      }
+      const Task& task = *set.task->tasks[set.split];
+      for (std::uint64_t n = 0; n < 20; ++n) {
+        const Example e = set.sample(n).example;
+        REQUIRE_FALSE(e.scored.empty());
+        REQUIRE(validate(e, task.vocabulary(), task.answers()).empty());
+      }
+    }
+  }
+  CHECK(refused > 50);
+}
+
+TEST_CASE("sample takes only a length that the task allows") {
+  const TemporaryDirectory directory;
+  for (const std::string arguments : {"mqar --length 1", "listops --length 20", "set_disjointness --length 50000",
+                                      "flip_flop --length 1", "induction_heads --length 3 --split ood_far"}) {
+    CAPTURE(arguments);
+    CHECK(refusal(directory, "sample -n 1 " + arguments).find("length") != std::string::npos);
+  }
+  for (const std::string split : {"train", "in_distribution", "ood_length"}) {
+    for (const Json& sample : samples(directory, "last_x_retrieval --length 9 --split " + split))
+      CHECK(sample["length"] == 9);
+  }
+  CHECK(samples(directory, "flip_flop --length 9") == samples(directory, "flip_flop:length=9"));
+  CHECK(posbench_command(directory, "sample cumulative_majority --length 1")
+            .out.find("sample 0, length 1, 1 token; *") != std::string::npos);
+}
+
+TEST_CASE("sample has the settings and the splits that export has") {
+  const TemporaryDirectory directory;
+  for (const std::string arguments :
+       {"flip_flop:model.begin_token=true,length=16 --split in_distribution",
+        "reverse_string:model.attention=bidirectional --split validation",
+        "reverse_string:length=1..10 --split ood_near", "flip_flop:training.samples=1 --split train"}) {
+    CAPTURE(arguments);
+    const Outcome lines = posbench_command(directory, "export -n 2 " + arguments);
+    REQUIRE(lines.code == 0);
+    const std::string first = lines.out.substr(0, lines.out.find('\n')), second = lines.out.substr(first.size());
+    const Json shown = samples(directory, arguments);
+    CHECK(shown[0]["tokens"] == Json::parse(first)["tokens"]);
+    CHECK(shown[1]["tokens"] == Json::parse(second)["tokens"]);
+  }
+  CHECK(samples(directory, "flip_flop:model.begin_token=true,length=16")[0]["tokens"].size() == 32);
+  CHECK(samples(directory, "copy:model.attention=bidirectional") == samples(directory, "copy --layout slots"));
+  CHECK(refusal(directory, "sample lego:length=20 --split ood_length").find("from 2 to 26") != std::string::npos);
+  CHECK(refusal(directory, "sample lego --split trian").find("(train, validation, and its splits: ") !=
+        std::string::npos);
+}
