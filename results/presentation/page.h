@@ -24,9 +24,9 @@ namespace posbench {
 ///   strip   a dot for each seed and their mean, a line for each row: row, series, mean, values, threshold and
 ///           need (the bound of the mean, and its text), published. The signal labels has a text for each row, at
 ///           the right
-///   scatter a dot for each row, with an interval: row, series, x, y, low, high. The signal addresses has the address
-///           that the dot of a row opens; x_title and y_title are the titles of the axes, and bound the slope of a
-///           dotted line, if any
+///   scatter a dot for each row, with an interval: row, series, x, y, low, high. The signal addresses has the
+///           address that the dot of a row opens; x_title and y_title are the titles of the axes, and bound the
+///           slope of a dotted line, if any
 ///   forest  differences with intervals around 0, a line for each row: row, verdict, value, low, high
 ///   table   only a table
 /// The table shows further columns too.
