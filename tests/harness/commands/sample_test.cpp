@@ -1,4 +1,5 @@
 // The samples that `sample` and `inspect` print have the requested length and the settings of the task.
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 
