@@ -55,8 +55,7 @@ void add_description(const SiteEncoding& encoding, SiteText& text) {
 void add_card(const EncodingCard& card, SiteText& text) {
   if (card.board.tasks.empty()) {
     text.begin_section("on-tasks", "Tasks");
-    text.add_paragraph(
-        fmt::format("The board has no result of it. 'posbench run -e {}' makes some.", card.about.name));
+    text.add_paragraph(no_result_text(card));
     return;
   }
   text.begin_section("aspects", "Aspects");

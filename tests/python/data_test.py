@@ -101,7 +101,7 @@ def test_pyarrow_reads_experiments_without_results():
 def test_pyarrow_errors_keep_the_old_file():
     task, path = posbench.task("flip_flop"), FOLDER / "old.parquet"
     path.write_text("old")
-    assert "no split" in raised(posbench.InputError, task.to_parquet, path, "test:x")
+    assert "no stream or split" in raised(posbench.InputError, task.to_parquet, path, "test:x")
     assert "at least one" in raised(posbench.InputError, task.to_parquet, path, count=-1)
     assert path.read_text() == "old" and not list(FOLDER.glob("*.tmp"))
     assert "cannot be written" in raised(posbench.InputError, task.to_parquet, FOLDER / "none" / "x.parquet", count=1)
@@ -135,7 +135,7 @@ def test_datasets_have_the_usual_functions():
 
 def test_datasets_refuse_bad_names():
     assert "did you mean 'flip_flop'" in raised(posbench.InputError, posbench.datasets, "flipflop")
-    assert "no split" in raised(posbench.InputError, posbench.datasets, "flip_flop", "x")
+    assert "no stream or split" in raised(posbench.InputError, posbench.datasets, "flip_flop", "x")
     assert "at least one" in raised(posbench.InputError, posbench.datasets, "flip_flop", n=-4)
 
 

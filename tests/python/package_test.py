@@ -109,7 +109,7 @@ def test_bad_answers_are_refused():
 
 def test_bad_names_are_refused():
     assert "did you mean 'flip_flop'" in raised(posbench.InputError, posbench.task, "flipflop")
-    assert "no split" in raised(posbench.InputError, posbench.task("flip_flop").samples, "test:x")
+    assert "no stream or split" in raised(posbench.InputError, posbench.task("flip_flop").samples, "test:x")
     assert "did you mean 'rope'" in raised(posbench.InputError, posbench.run, encodings=["rop"], progress=False)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.json"

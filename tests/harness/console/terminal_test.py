@@ -41,6 +41,8 @@ class Terminal(Console):
             "run --help",
             "board -t last_x_retrieval --split ood_far4 --color never",
             "reproduce --list --color never",
+            "show ood_length",
+            "show last_x_retrieval",
         ):
             code, shown = on_terminal(arguments + (" --color never" if "full" in arguments else ""), self.folder, 80)
             self.assertEqual(code, 0, shown)
