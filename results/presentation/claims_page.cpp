@@ -186,8 +186,7 @@ std::vector<Plot> published_plots(std::span<const Claim> claims, std::span<const
   levels.signals.erase("bound");
   for (size_t i = 0; i < claims.size(); ++i) {
     const Claim& claim = claims[i];
-    if (results[i].verdict == ClaimVerdict::not_run || results[i].verdict == ClaimVerdict::not_comparable)
-      continue;
+    if (!is_judged(results[i].verdict)) continue;
     const auto difference = [&](size_t r) { return difference_dot(claim.rules[r], results[i].rules[r]); };
     const auto level = [&](size_t r) { return level_dot(claim, claim.rules[r], all); };
     add_dot(claim, results[i], difference, address_of(claim), differences);

@@ -66,6 +66,10 @@ std::string cell_text(const ClaimCell& cell) {
 
 }  // namespace
 
+bool is_judged(ClaimVerdict verdict) {
+  return verdict != ClaimVerdict::not_run && verdict != ClaimVerdict::not_comparable;
+}
+
 Cell verdict_cell(ClaimVerdict verdict) { return {to_string(verdict), tone(verdict)}; }
 
 std::string rule_text(const Rule& rule) {

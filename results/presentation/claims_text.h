@@ -11,6 +11,9 @@
 
 namespace posbench {
 
+/// Returns true if runs decided the verdict: it is neither "not run" nor "not comparable".
+bool is_judged(ClaimVerdict);
+
 /// Returns a verdict with its color.
 Cell verdict_cell(ClaimVerdict);
 

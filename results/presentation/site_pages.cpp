@@ -121,18 +121,17 @@ std::string numbers_text(const Claim& claim) {
 }
 
 /// Adds the verdict on a claim at one size, its plot, and the command that repeats it.
-void add_verdict(const SiteSource& source, const Claim& claim, const ClaimResult& result, const char* size_flag,
+void add_verdict(const SiteSource& source, const Claim& claim, const ClaimResult& result, bool is_full,
                  SiteText& text, Section& plots) {
-  const bool is_judged = result.verdict != ClaimVerdict::not_run && result.verdict != ClaimVerdict::not_comparable;
   text.add_facts(std::vector<SiteFact>{{"verdict", to_string(result.verdict)},
                                        {"reason", result.reason},
                                        {"rules", rules_text(claim, result)},
                                        {"differs", claim.comparable ? claim.differs : ""}});
   if (!claim.comparable) return;
-  text.add_lines(fmt::format("posbench reproduce {}{}", size_flag, claim.name));
-  if (!is_judged) return;
+  text.add_lines(fmt::format("posbench reproduce {}{}", is_full ? "--full " : "", claim.name));
+  if (!is_judged(result.verdict)) return;
   Plot plot = claim_plot(claim, result, source.contents.evidence);
-  plot.title = *size_flag == '\0' ? "Evidence" : "Evidence at the published size";
+  plot.title = is_full ? "Evidence at the published size" : "Evidence";
   plot.about =
       "A dot is a seed, a colored bar the mean. The red bar is the threshold: the mean of the encoding that is claimed to be "
       "higher must be above it, and nine in ten seeds must reach a claimed level. A gray diamond is the published value.";
@@ -205,10 +204,10 @@ SiteFile make_claim_page(const SiteSource& source, const SiteClaim& one) {
                                        {"predicted", claim.expected}});
   Section plots{"Plots", "", {}};
   text.begin_section("verdict", "Verdict");
-  add_verdict(source, claim, one.result, one.has_one_size ? "--full " : "", text, plots);
+  add_verdict(source, claim, one.result, /*is_full=*/one.has_one_size, text, plots);
   if (!one.has_one_size) {
     text.begin_section("full", "Verdict at the published size");
-    add_verdict(source, one.full_claim, one.full_result, "--full ", text, plots);
+    add_verdict(source, one.full_claim, one.full_result, /*is_full=*/true, text, plots);
   }
   if (!plots.plots.empty()) page.sections.push_back(std::move(plots));
   return {source.addresses.find(Named::claim, claim.name), to_html(page, std::move(text).finish())};
@@ -220,8 +219,7 @@ SiteFile make_claims_index(const SiteSource& source) {
   for (const SiteClaim& one : source.contents.claims) {
     reduced.push_back(one.claim);
     reduced_results.push_back(one.result);
-    const ClaimVerdict verdict = one.full_result.verdict;
-    if (verdict == ClaimVerdict::not_run || verdict == ClaimVerdict::not_comparable) continue;
+    if (!is_judged(one.full_result.verdict)) continue;
     full.push_back(one.full_claim);
     full_results.push_back(one.full_result);
   }

@@ -146,8 +146,8 @@ TEST_CASE("the reason of an open level claim has the seeds that would decide it"
     add(all, cell("some"), values);
     return judge_one(claim({LevelRule{cell("some"), 0.97, {}}}), all);
   };
-  // Of 13 seeds, 9 or fewer refute nine in ten (p = 0.034), and 0.6 of them are 9 or fewer with a probability of
-  // 0.83. With 12 seeds at most 8 refute it, and 8 or fewer have a probability of 0.77.
+  // The test refutes nine in ten if 9 or fewer of 13 seeds reach the level (p = 0.034). If 0.6 of all seeds reach
+  // it, this has a probability of 0.83. With 12 seeds it needs 8 or fewer, which has a probability of 0.77.
   const ClaimResult open = judge(3, 5);
   CHECK(open.verdict == ClaimVerdict::inconclusive);
   CHECK(open.rules[0].seeds_needed == 13);
