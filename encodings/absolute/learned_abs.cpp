@@ -9,7 +9,7 @@
 #include "encodings/aliases.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::learned_abs {
 namespace {
 
 const EncodingInfo kInfo{
@@ -92,4 +92,4 @@ const RegisterEncoding<LearnedAbsolute> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"learned", "absolute", "ape"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::learned_abs

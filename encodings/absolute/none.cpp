@@ -2,7 +2,7 @@
 #include "encodings/aliases.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::none {
 namespace {
 
 const EncodingInfo kInfo{
@@ -33,4 +33,4 @@ const RegisterEncoding<None> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"nope", "nopos"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::none

@@ -10,7 +10,7 @@
 #include "encodings/aliases.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::sinusoidal {
 namespace {
 
 const EncodingInfo kInfo{
@@ -92,4 +92,4 @@ const RegisterEncoding<Sinusoidal> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"sin", "absolute", "ape"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::sinusoidal

@@ -12,7 +12,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::deltaformer {
 namespace {
 
 const EncodingInfo kInfo{
@@ -197,4 +197,4 @@ class DeltaFormer final : public PositionEncoding {
 const RegisterEncoding<DeltaFormer> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::deltaformer

@@ -12,7 +12,7 @@
 #include "model/attention.h"
 #include "model/layers.h"
 
-namespace posbench {
+namespace posbench::geometric {
 namespace {
 
 const EncodingInfo kInfo{
@@ -143,4 +143,4 @@ class Geometric final : public PositionEncoding {
 const RegisterEncoding<Geometric> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::geometric

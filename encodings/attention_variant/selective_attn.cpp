@@ -3,7 +3,7 @@
 #include "encodings/registry.h"
 #include "model/attention.h"
 
-namespace posbench {
+namespace posbench::selective_attn {
 namespace {
 
 const EncodingInfo kInfo{
@@ -66,4 +66,4 @@ class SelectiveAttention final : public PositionEncoding {
 const RegisterEncoding<SelectiveAttention> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::selective_attn

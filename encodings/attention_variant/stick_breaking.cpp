@@ -5,7 +5,7 @@
 #include "model/attention.h"
 #include "model/numeric.h"
 
-namespace posbench {
+namespace posbench::stick_breaking {
 namespace {
 
 const EncodingInfo kInfo{
@@ -105,4 +105,4 @@ class StickBreaking final : public PositionEncoding {
 const RegisterEncoding<StickBreaking> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::stick_breaking

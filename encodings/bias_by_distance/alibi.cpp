@@ -7,7 +7,7 @@
 #include "encodings/registry.h"
 #include "model/hidden.h"
 
-namespace posbench {
+namespace posbench::alibi {
 namespace {
 
 const EncodingInfo kInfo{
@@ -99,4 +99,4 @@ class Alibi final : public AdditiveBias {
 const RegisterEncoding<Alibi> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::alibi

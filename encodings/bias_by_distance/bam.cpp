@@ -7,7 +7,7 @@
 #include "encodings/parts/slopes.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::bam {
 namespace {
 
 const EncodingInfo kInfo{
@@ -94,4 +94,4 @@ class Bam final : public DistanceBias {
 const RegisterEncoding<Bam> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::bam

@@ -10,7 +10,7 @@
 #include "encodings/parts/fraction_network.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::fire {
 namespace {
 
 const EncodingInfo kInfo{
@@ -159,4 +159,4 @@ class Fire final : public AdditiveBias {
 const RegisterEncoding<Fire> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::fire

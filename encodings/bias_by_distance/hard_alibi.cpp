@@ -7,7 +7,7 @@
 #include "encodings/registry.h"
 #include "model/hidden.h"
 
-namespace posbench {
+namespace posbench::hard_alibi {
 namespace {
 
 const EncodingInfo kInfo{
@@ -59,4 +59,4 @@ class HardAlibi final : public DistanceBias {
 const RegisterEncoding<HardAlibi> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::hard_alibi

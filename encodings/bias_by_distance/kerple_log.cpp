@@ -5,7 +5,7 @@
 #include "encodings/parts/kerple.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::kerple_log {
 namespace {
 
 const EncodingInfo kInfo = kerple_info(EncodingInfo{
@@ -29,4 +29,4 @@ const RegisterEncoding<KerpleLog> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"kerple"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::kerple_log

@@ -5,7 +5,7 @@
 #include "encodings/parts/kerple.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::kerple_power {
 namespace {
 
 const EncodingInfo kInfo = kerple_info(EncodingInfo{
@@ -30,4 +30,4 @@ const RegisterEncoding<KerplePower> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"kerple"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::kerple_power

@@ -4,7 +4,7 @@
 #include "encodings/parts/distance_bias.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::nape {
 namespace {
 
 const EncodingInfo kInfo{
@@ -59,4 +59,4 @@ class Nape final : public DistanceBias {
 const RegisterEncoding<Nape> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::nape

@@ -7,7 +7,7 @@
 #include "encodings/parts/distance_bias.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::sandwich {
 namespace {
 
 const EncodingInfo kInfo{
@@ -68,4 +68,4 @@ class Sandwich final : public DistanceBias {
 const RegisterEncoding<Sandwich> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::sandwich

@@ -6,7 +6,7 @@
 #include "encodings/parts/t5_buckets.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::t5_bias {
 namespace {
 
 const EncodingInfo kInfo{
@@ -70,4 +70,4 @@ const RegisterEncoding<T5Bias> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"t5", "relative"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::t5_bias

@@ -14,7 +14,7 @@
 #include "model/layers.h"
 #include "model/numeric.h"
 
-namespace posbench {
+namespace posbench::accumulated_rope {
 namespace {
 
 const EncodingInfo kInfo{
@@ -165,4 +165,4 @@ class AccumulatedRope final : public ContextualRotary {
 const RegisterEncoding<AccumulatedRope> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::accumulated_rope

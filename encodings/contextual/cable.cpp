@@ -12,7 +12,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::cable {
 namespace {
 
 const EncodingInfo kInfo{
@@ -153,4 +153,4 @@ class Cable final : public PositionEncoding {
 const RegisterEncoding<Cable> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::cable

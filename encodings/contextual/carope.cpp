@@ -12,7 +12,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::carope {
 namespace {
 
 const EncodingInfo kInfo{
@@ -96,4 +96,4 @@ class Carope final : public ContextualRotary {
 const RegisterEncoding<Carope> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::carope

@@ -13,7 +13,7 @@
 #include "model/layers.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::cope {
 namespace {
 
 const EncodingInfo kInfo{
@@ -210,4 +210,4 @@ class Cope final : public PositionEncoding {
 const RegisterEncoding<Cope> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::cope

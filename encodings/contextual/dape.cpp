@@ -3,7 +3,7 @@
 #include "encodings/parts/dape_network.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::dape {
 namespace {
 
 const EncodingInfo kInfo = dape_info(EncodingInfo{
@@ -29,4 +29,4 @@ class Dape final : public DapeNetwork {
 const RegisterEncoding<Dape> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::dape

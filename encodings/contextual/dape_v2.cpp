@@ -2,7 +2,7 @@
 #include "encodings/parts/dape_network.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::dape_v2 {
 namespace {
 
 const EncodingInfo kInfo = dape_info(EncodingInfo{
@@ -28,4 +28,4 @@ class DapeV2 final : public DapeNetwork {
 const RegisterEncoding<DapeV2> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::dape_v2

@@ -12,7 +12,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::darope {
 namespace {
 
 const EncodingInfo kInfo{
@@ -124,4 +124,4 @@ class Darope final : public ContextualRotary {
 const RegisterEncoding<Darope> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::darope

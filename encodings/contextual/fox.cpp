@@ -10,7 +10,7 @@
 #include "encodings/registry.h"
 #include "model/layers.h"
 
-namespace posbench {
+namespace posbench::fox {
 namespace {
 
 const EncodingInfo kInfo{
@@ -122,4 +122,4 @@ const RegisterEncoding<Fox> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"forgetting_transformer"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::fox

@@ -2,7 +2,7 @@
 #include "encodings/parts/grape_gates.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::grape_a_keygated {
 namespace {
 
 const EncodingInfo kInfo = grape_gates_info(EncodingInfo{
@@ -21,4 +21,4 @@ class GrapeKeyGated final : public GrapeGates {
 const RegisterEncoding<GrapeKeyGated> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::grape_a_keygated

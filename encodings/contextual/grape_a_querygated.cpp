@@ -2,7 +2,7 @@
 #include "encodings/parts/grape_gates.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::grape_a_querygated {
 namespace {
 
 const EncodingInfo kInfo = grape_gates_info(EncodingInfo{
@@ -21,4 +21,4 @@ class GrapeQueryGated final : public GrapeGates {
 const RegisterEncoding<GrapeQueryGated> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::grape_a_querygated

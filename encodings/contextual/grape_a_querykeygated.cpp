@@ -2,7 +2,7 @@
 #include "encodings/parts/grape_gates.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::grape_a_querykeygated {
 namespace {
 
 const EncodingInfo kInfo = grape_gates_info(EncodingInfo{
@@ -22,4 +22,4 @@ class GrapeQueryKeyGated final : public GrapeGates {
 const RegisterEncoding<GrapeQueryKeyGated> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::grape_a_querykeygated

@@ -14,7 +14,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::grape_ap {
 namespace {
 
 const EncodingInfo kInfo{
@@ -160,4 +160,4 @@ class GrapeAp final : public PositionEncoding {
 const RegisterEncoding<GrapeAp> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::grape_ap

@@ -11,7 +11,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::grape_ctx {
 namespace {
 
 const EncodingInfo kInfo{
@@ -129,4 +129,4 @@ class GrapeContextual final : public ContextualRotary {
 const RegisterEncoding<GrapeContextual> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::grape_ctx

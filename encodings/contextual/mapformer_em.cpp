@@ -6,7 +6,7 @@
 #include "model/attention.h"
 #include "model/numeric.h"
 
-namespace posbench {
+namespace posbench::mapformer_em {
 namespace {
 
 const EncodingInfo kInfo{
@@ -151,4 +151,4 @@ class MapFormerEm final : public PositionEncoding {
 const RegisterEncoding<MapFormerEm> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::mapformer_em

@@ -4,7 +4,7 @@
 #include "encodings/parts/path_integration.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::mapformer_wm {
 namespace {
 
 const EncodingInfo kInfo{
@@ -56,4 +56,4 @@ class MapFormerWm final : public ContextualRotary {
 const RegisterEncoding<MapFormerWm> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::mapformer_wm

@@ -3,7 +3,7 @@
 #include "encodings/parts/reflections.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::path {
 namespace {
 
 const EncodingInfo kInfo{
@@ -48,4 +48,4 @@ class Path final : public PositionEncoding {
 const RegisterEncoding<Path> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::path

@@ -3,7 +3,7 @@
 #include "encodings/parts/reflections.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::path_fox {
 namespace {
 
 const EncodingInfo kInfo{
@@ -55,4 +55,4 @@ class PathFox final : public PositionEncoding {
 const RegisterEncoding<PathFox> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::path_fox

@@ -11,7 +11,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::repo_pos {
 namespace {
 
 const EncodingInfo kInfo{
@@ -151,4 +151,4 @@ class RepoPositions final : public ContextualRotary {
 const RegisterEncoding<RepoPositions> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::repo_pos

@@ -12,7 +12,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::selective_rope {
 namespace {
 
 const EncodingInfo kInfo{
@@ -191,4 +191,4 @@ class SelectiveRope final : public ContextualRotary {
 const RegisterEncoding<SelectiveRope> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::selective_rope

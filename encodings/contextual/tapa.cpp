@@ -9,7 +9,7 @@
 #include "model/attention.h"
 #include "model/numeric.h"
 
-namespace posbench {
+namespace posbench::tapa {
 namespace {
 
 const EncodingInfo kInfo{
@@ -128,4 +128,4 @@ class Tapa final : public PositionEncoding {
 const RegisterEncoding<Tapa> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::tapa

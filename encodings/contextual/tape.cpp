@@ -13,7 +13,7 @@
 #include "model/attention.h"
 #include "model/numeric.h"
 
-namespace posbench {
+namespace posbench::tape {
 namespace {
 
 const EncodingInfo kInfo{
@@ -181,4 +181,4 @@ class Tape final : public Decorator {
 const RegisterEncoding<Tape> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::tape

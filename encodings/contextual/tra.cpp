@@ -13,7 +13,7 @@
 #include "model/lanes.h"
 #include "model/layers.h"
 
-namespace posbench {
+namespace posbench::tra {
 namespace {
 
 const EncodingInfo kInfo{
@@ -200,4 +200,4 @@ const RegisterEncoding<Tra> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"threshold_relative_attention"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::tra

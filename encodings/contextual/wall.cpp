@@ -14,7 +14,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::wall {
 namespace {
 
 const EncodingInfo kInfo{
@@ -176,4 +176,4 @@ const RegisterEncoding<Wall> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"wall_attention"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::wall

@@ -2,7 +2,7 @@
 #include "encodings/parts/digit_positions.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::abacus {
 namespace {
 
 const EncodingInfo kInfo{
@@ -36,4 +36,4 @@ class Abacus final : public DigitPositions {
 const RegisterEncoding<Abacus> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::abacus

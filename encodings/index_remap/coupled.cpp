@@ -3,7 +3,7 @@
 #include "encodings/parts/digit_positions.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::coupled {
 namespace {
 
 const EncodingInfo kInfo{
@@ -52,4 +52,4 @@ class Coupled final : public DigitPositions {
 const RegisterEncoding<Coupled> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::coupled

@@ -18,7 +18,7 @@ Real power(Real base, Real exponent) {
 
 }  // namespace
 
-void entmax(const In& scores, Real alpha, bool causal, Out attention) {
+void entmax_rows(const In& scores, Real alpha, bool causal, Out attention) {
   constexpr int kMaxSteps = 60;
   const Index T = scores.rows();
   const Real scale = alpha - 1, exponent = 1 / scale, precision = 4 * std::numeric_limits<Real>::epsilon();
@@ -48,7 +48,7 @@ void entmax(const In& scores, Real alpha, bool causal, Out attention) {
   zero_future_keys(causal, attention);
 }
 
-void entmax_backward(const In& attention, Real alpha, bool causal, const In& d_attention, Out d_scores) {
+void entmax_rows_backward(const In& attention, Real alpha, bool causal, const In& d_attention, Out d_scores) {
   const Index T = attention.rows();
   for (Index i = 0; i < T; ++i) {
     const Index keys = num_visible_keys(i, T, causal);
@@ -64,13 +64,14 @@ void entmax_backward(const In& attention, Real alpha, bool causal, const In& d_a
   }
 }
 
-void entmax(const Heads& scores, Real alpha, bool causal, Heads& attention) {
-  for (size_t h = 0; h < scores.size(); ++h) entmax(scores[h], alpha, causal, attention[h]);
+void entmax_rows(const Heads& scores, Real alpha, bool causal, Heads& attention) {
+  for (size_t h = 0; h < scores.size(); ++h) entmax_rows(scores[h], alpha, causal, attention[h]);
 }
 
-void entmax_backward(const Heads& attention, Real alpha, bool causal, const Heads& d_attention, Heads& d_scores) {
+void entmax_rows_backward(const Heads& attention, Real alpha, bool causal, const Heads& d_attention,
+                          Heads& d_scores) {
   for (size_t h = 0; h < attention.size(); ++h)
-    entmax_backward(attention[h], alpha, causal, d_attention[h], d_scores[h]);
+    entmax_rows_backward(attention[h], alpha, causal, d_attention[h], d_scores[h]);
 }
 
 }  // namespace posbench

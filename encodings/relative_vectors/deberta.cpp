@@ -13,7 +13,7 @@
 #include "model/attention.h"
 #include "model/layers.h"
 
-namespace posbench {
+namespace posbench::deberta {
 namespace {
 
 const EncodingInfo kInfo{
@@ -217,4 +217,4 @@ class Deberta final : public PositionEncoding {
 const RegisterEncoding<Deberta> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::deberta

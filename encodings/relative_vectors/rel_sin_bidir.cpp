@@ -2,7 +2,7 @@
 #include "encodings/parts/relative_sinusoids.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::rel_sin_bidir {
 namespace {
 
 const EncodingInfo kInfo{
@@ -66,4 +66,4 @@ class RelSinBidir final : public RelativeSinusoids {
 const RegisterEncoding<RelSinBidir> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::rel_sin_bidir

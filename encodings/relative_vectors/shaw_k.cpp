@@ -3,7 +3,7 @@
 #include "encodings/parts/relative_keys.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::shaw_k {
 namespace {
 
 const EncodingInfo kInfo{
@@ -39,4 +39,4 @@ const RegisterEncoding<ShawK> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"shaw", "relative"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::shaw_k

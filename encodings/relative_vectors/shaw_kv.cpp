@@ -5,7 +5,7 @@
 #include "encodings/parts/relative_keys.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::shaw_kv {
 namespace {
 
 const EncodingInfo kInfo{
@@ -58,4 +58,4 @@ const RegisterEncoding<ShawKv> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"shaw", "relative"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::shaw_kv

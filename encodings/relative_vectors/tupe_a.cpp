@@ -2,7 +2,7 @@
 #include "encodings/parts/tupe.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::tupe_a {
 namespace {
 
 const EncodingInfo kInfo{
@@ -41,4 +41,4 @@ class TupeA final : public Tupe {
 const RegisterEncoding<TupeA> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::tupe_a

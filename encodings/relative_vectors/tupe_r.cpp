@@ -6,7 +6,7 @@
 #include "encodings/parts/tupe.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::tupe_r {
 namespace {
 
 const EncodingInfo kInfo{
@@ -93,4 +93,4 @@ class TupeR final : public Tupe {
 const RegisterEncoding<TupeR> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::tupe_r

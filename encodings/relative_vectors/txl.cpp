@@ -3,7 +3,7 @@
 #include "encodings/parts/relative_sinusoids.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::txl {
 namespace {
 
 const EncodingInfo kInfo{
@@ -50,4 +50,4 @@ const RegisterEncoding<TransformerXl> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"xl", "transformer_xl", "relative"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::txl

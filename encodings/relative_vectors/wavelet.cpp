@@ -9,7 +9,7 @@
 #include "encodings/parts/relative_rows.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::wavelet {
 namespace {
 
 const EncodingInfo kInfo{
@@ -101,4 +101,4 @@ class Wavelet final : public PositionEncoding {
 const RegisterEncoding<Wavelet> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::wavelet

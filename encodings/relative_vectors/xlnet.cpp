@@ -10,7 +10,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::xlnet {
 namespace {
 
 const EncodingInfo kInfo{
@@ -135,4 +135,4 @@ class Xlnet final : public RelativeSinusoids {
 const RegisterEncoding<Xlnet> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::xlnet

@@ -8,7 +8,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::algebraic {
 namespace {
 
 const EncodingInfo kInfo{
@@ -191,4 +191,4 @@ class Algebraic final : public PositionEncoding {
 const RegisterEncoding<Algebraic> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::algebraic

@@ -14,7 +14,7 @@
 #include "model/attention.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::fope {
 namespace {
 
 const EncodingInfo kInfo{
@@ -191,4 +191,4 @@ class Fope final : public PositionEncoding {
 const RegisterEncoding<Fope> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::fope

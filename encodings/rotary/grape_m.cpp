@@ -8,7 +8,7 @@
 #include "encodings/registry.h"
 #include "model/numeric.h"
 
-namespace posbench {
+namespace posbench::grape_m {
 namespace {
 
 const EncodingInfo kInfo{
@@ -97,4 +97,4 @@ class GrapeM final : public ContextualRotary {
 const RegisterEncoding<GrapeM> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::grape_m

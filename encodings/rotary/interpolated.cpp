@@ -15,7 +15,7 @@
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::interpolated {
 namespace {
 
 const EncodingInfo kInfo{
@@ -273,4 +273,4 @@ class Interpolated final : public Decorator {
 const RegisterEncoding<Interpolated> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::interpolated

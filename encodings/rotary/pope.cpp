@@ -8,7 +8,7 @@
 #include "model/lanes.h"
 #include "model/numeric.h"
 
-namespace posbench {
+namespace posbench::pope {
 namespace {
 
 const EncodingInfo kInfo{
@@ -202,4 +202,4 @@ class Pope final : public PositionEncoding {
 const RegisterEncoding<Pope> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::pope

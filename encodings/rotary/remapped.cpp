@@ -14,7 +14,7 @@
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::remapped {
 namespace {
 
 const EncodingInfo kInfo{
@@ -233,4 +233,4 @@ const RegisterEncoding<Remapped> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"rerope"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::remapped

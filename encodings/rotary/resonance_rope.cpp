@@ -2,7 +2,7 @@
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::resonance_rope {
 namespace {
 
 const EncodingInfo kInfo{
@@ -40,4 +40,4 @@ class ResonanceRope final : public RopeVariant {
 const RegisterEncoding<ResonanceRope> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::resonance_rope

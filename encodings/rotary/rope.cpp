@@ -9,7 +9,7 @@
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::rope {
 namespace {
 
 const EncodingInfo kInfo{
@@ -81,4 +81,4 @@ const RegisterEncoding<Rope> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"rotary", "roformer"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::rope

@@ -10,7 +10,7 @@
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::rope_hope {
 namespace {
 
 const EncodingInfo kInfo{
@@ -84,4 +84,4 @@ class RopeHope final : public RopeVariant {
 const RegisterEncoding<RopeHope> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::rope_hope

@@ -2,7 +2,7 @@
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::rope_p {
 namespace {
 
 const EncodingInfo kInfo{
@@ -50,4 +50,4 @@ class RopeP final : public RopeVariant {
 const RegisterEncoding<RopeP> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::rope_p

@@ -8,7 +8,7 @@
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::rope_partial {
 namespace {
 
 const EncodingInfo kInfo{
@@ -71,4 +71,4 @@ class RopePartial final : public Rotary {
 const RegisterEncoding<RopePartial> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::rope_partial

@@ -8,7 +8,7 @@
 #include "encodings/registry.h"
 #include "model/attention.h"
 
-namespace posbench {
+namespace posbench::rope_pp {
 namespace {
 
 const EncodingInfo kInfo{
@@ -138,4 +138,4 @@ const RegisterEncoding<RopePp> registered{kInfo};
 const RegisterAliases aliases{kInfo.name, {"rope++"}};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::rope_pp

@@ -7,7 +7,7 @@
 #include "encodings/parts/rotary.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::xpos {
 namespace {
 
 const EncodingInfo kInfo{
@@ -82,4 +82,4 @@ class Xpos final : public RopeVariant {
 const RegisterEncoding<Xpos> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::xpos

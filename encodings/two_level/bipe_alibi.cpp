@@ -2,7 +2,7 @@
 #include "encodings/parts/bilevel.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::bipe_alibi {
 namespace {
 
 const EncodingInfo kInfo{
@@ -47,4 +47,4 @@ class BipeAlibi final : public Bilevel {
 const RegisterEncoding<BipeAlibi> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::bipe_alibi

@@ -4,7 +4,7 @@
 #include "encodings/parts/bilevel.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::bipe_rope {
 namespace {
 
 const EncodingInfo kInfo{
@@ -49,4 +49,4 @@ class BipeRope final : public Bilevel {
 const RegisterEncoding<BipeRope> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::bipe_rope

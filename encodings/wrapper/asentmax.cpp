@@ -14,7 +14,7 @@
 #include "model/product.h"
 #include "model/seen_keys.h"
 
-namespace posbench {
+namespace posbench::asentmax {
 namespace {
 
 const EncodingInfo kInfo{
@@ -100,11 +100,11 @@ class Asentmax final : public ScaledScores {
   }
 
   void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const override {
-    entmax(scores, alpha_, config_.causal, attention);
+    entmax_rows(scores, alpha_, config_.causal, attention);
   }
   void normalize_backward(const AttentionInput&, const Heads&, const Heads& attention, const Heads& d_attention,
                           Heads& d_scores, AttentionGradient&) const override {
-    entmax_backward(attention, alpha_, config_.causal, d_attention, d_scores);
+    entmax_rows_backward(attention, alpha_, config_.causal, d_attention, d_scores);
   }
 
  private:
@@ -129,4 +129,4 @@ class Asentmax final : public ScaledScores {
 const RegisterEncoding<Asentmax> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::asentmax

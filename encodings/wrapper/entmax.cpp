@@ -6,7 +6,7 @@
 #include "encodings/parts/entmax_rows.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::entmax {
 namespace {
 
 const EncodingInfo kInfo{
@@ -47,11 +47,11 @@ class Entmax final : public Decorator {
         alpha_(static_cast<Real>(options.alpha)) {}
 
   void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const override {
-    entmax(scores, alpha_, config_.causal, attention);
+    entmax_rows(scores, alpha_, config_.causal, attention);
   }
   void normalize_backward(const AttentionInput&, const Heads&, const Heads& attention, const Heads& d_attention,
                           Heads& d_scores, AttentionGradient&) const override {
-    entmax_backward(attention, alpha_, config_.causal, d_attention, d_scores);
+    entmax_rows_backward(attention, alpha_, config_.causal, d_attention, d_scores);
   }
 
  private:
@@ -61,4 +61,4 @@ class Entmax final : public Decorator {
 const RegisterEncoding<Entmax> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::entmax

@@ -10,7 +10,7 @@
 #include "model/kernels.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::gated {
 namespace {
 
 const EncodingInfo kInfo{
@@ -116,4 +116,4 @@ class Gated final : public Decorator {
 const RegisterEncoding<Gated> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::gated

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "encodings/parts/composition.h"
 
-namespace posbench {
+namespace posbench::heads {
 namespace {
 
 const EncodingInfo kInfo{
@@ -134,4 +134,4 @@ class HeadGroups final : public Composition {
 const RegisterEncoding<HeadGroups> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::heads

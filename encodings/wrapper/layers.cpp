@@ -10,7 +10,7 @@
 #include "encodings/parts/require_use.h"
 #include "encodings/parts/score_options.h"
 
-namespace posbench {
+namespace posbench::layers {
 namespace {
 
 const EncodingInfo kInfo{
@@ -161,4 +161,4 @@ class Layers final : public Composition {
 const RegisterEncoding<Layers> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::layers

@@ -8,7 +8,7 @@
 #include "encodings/registry.h"
 #include "model/score_adjustment.h"
 
-namespace posbench {
+namespace posbench::local {
 namespace {
 
 const EncodingInfo kInfo{
@@ -88,4 +88,4 @@ class Local final : public Decorator {
 const RegisterEncoding<Local> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::local

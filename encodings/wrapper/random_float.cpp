@@ -10,7 +10,7 @@
 #include "encodings/parts/decorator.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::random_float {
 namespace {
 
 const EncodingInfo kInfo{
@@ -85,4 +85,4 @@ class RandomFloat final : public Decorator {
 const RegisterEncoding<RandomFloat> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::random_float

@@ -9,7 +9,7 @@
 #include "encodings/parts/decorator.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::random_offset {
 namespace {
 
 const EncodingInfo kInfo{
@@ -81,4 +81,4 @@ class RandomOffset final : public Decorator {
 const RegisterEncoding<RandomOffset> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::random_offset

@@ -10,7 +10,7 @@
 #include "encodings/parts/decorator.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::randomized {
 namespace {
 
 const EncodingInfo kInfo{
@@ -153,4 +153,4 @@ class Randomized final : public Decorator {
 const RegisterEncoding<Randomized> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::randomized

@@ -13,7 +13,7 @@
 #include "model/attention.h"
 #include "model/kernels.h"
 
-namespace posbench {
+namespace posbench::sink_logit {
 namespace {
 
 const EncodingInfo kInfo{
@@ -104,4 +104,4 @@ class SinkLogit final : public Decorator {
 const RegisterEncoding<SinkLogit> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::sink_logit

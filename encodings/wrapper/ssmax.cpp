@@ -11,7 +11,7 @@
 #include "encodings/registry.h"
 #include "model/seen_keys.h"
 
-namespace posbench {
+namespace posbench::ssmax {
 namespace {
 
 const EncodingInfo kInfo{
@@ -114,4 +114,4 @@ class Ssmax final : public ScaledScores {
 const RegisterEncoding<Ssmax> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::ssmax

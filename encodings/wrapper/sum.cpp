@@ -9,7 +9,7 @@
 #include "encodings/parts/composition.h"
 #include "model/attention.h"
 
-namespace posbench {
+namespace posbench::sum {
 namespace {
 
 const EncodingInfo kInfo{
@@ -214,4 +214,4 @@ class Sum final : public Composition {
 const RegisterEncoding<Sum> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::sum

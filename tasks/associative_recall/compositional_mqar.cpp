@@ -16,7 +16,7 @@
 #include "tasks/parts/key_value.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::compositional_mqar {
 namespace {
 
 const TaskInfo kInfo{
@@ -107,4 +107,4 @@ class CompositionalMqar final : public BasicTask<Options> {
 const RegisterTask<CompositionalMqar> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::compositional_mqar

@@ -15,7 +15,7 @@
 #include "tasks/parts/key_value.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::forgetting_mqar {
 namespace {
 
 const TaskInfo kInfo{
@@ -116,4 +116,4 @@ class ForgettingMqar final : public BasicTask<Options> {
 const RegisterTask<ForgettingMqar> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::forgetting_mqar

@@ -20,7 +20,7 @@
 #include "tasks/parts/key_value.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::mad_fuzzy_in_context_recall {
 namespace {
 
 const TaskInfo kInfo{
@@ -152,4 +152,4 @@ class MadFuzzyInContextRecall final : public BasicTask<Options> {
 const RegisterTask<MadFuzzyInContextRecall> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::mad_fuzzy_in_context_recall

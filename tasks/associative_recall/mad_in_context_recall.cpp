@@ -10,7 +10,7 @@
 #include "tasks/parts/key_value.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::mad_in_context_recall {
 namespace {
 
 const TaskInfo kInfo{
@@ -62,4 +62,4 @@ class MadInContextRecall final : public BasicTask<Options> {
 const RegisterTask<MadInContextRecall> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::mad_in_context_recall

@@ -11,7 +11,7 @@
 #include "tasks/parts/key_value.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::mad_memorization {
 namespace {
 
 const TaskInfo kInfo{
@@ -80,4 +80,4 @@ class MadMemorization final : public BasicTask<Options> {
 const RegisterTask<MadMemorization> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::mad_memorization

@@ -10,7 +10,7 @@
 #include "tasks/parts/key_value.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::mad_noisy_in_context_recall {
 namespace {
 
 const TaskInfo kInfo{
@@ -72,4 +72,4 @@ class MadNoisyInContextRecall final : public BasicTask<Options> {
 const RegisterTask<MadNoisyInContextRecall> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::mad_noisy_in_context_recall

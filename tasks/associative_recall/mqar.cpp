@@ -16,7 +16,7 @@
 #include "tasks/parts/key_value.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::mqar {
 namespace {
 
 const TaskInfo kInfo{
@@ -111,4 +111,4 @@ class Mqar final : public BasicTask<Options> {
 const RegisterTask<Mqar> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::mqar

@@ -20,7 +20,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::mqmtar {
 namespace {
 
 const TaskInfo kInfo{
@@ -139,4 +139,4 @@ class Mqmtar final : public BasicTask<Options> {
 const RegisterTask<Mqmtar> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::mqmtar

@@ -18,7 +18,7 @@
 #include "tasks/parts/key_value.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::mqrar {
 namespace {
 
 const TaskInfo kInfo{
@@ -109,4 +109,4 @@ class Mqrar final : public BasicTask<Options> {
 const RegisterTask<Mqrar> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::mqrar

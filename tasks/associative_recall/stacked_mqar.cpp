@@ -16,7 +16,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::stacked_mqar {
 namespace {
 
 const TaskInfo kInfo{
@@ -108,4 +108,4 @@ class StackedMqar final : public BasicTask<Options> {
 const RegisterTask<StackedMqar> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::stacked_mqar

@@ -8,7 +8,7 @@
 #include "tasks/parts/digits.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::binary_addition {
 namespace {
 
 const TaskInfo kInfo{
@@ -42,4 +42,4 @@ class BinaryAddition final : public ChomskyTask<LengthOption<"tokens">, "01+_", 
 const RegisterTask<BinaryAddition> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::binary_addition

@@ -9,7 +9,7 @@
 #include "tasks/parts/digits.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::binary_multiplication {
 namespace {
 
 const TaskInfo kInfo{
@@ -45,4 +45,4 @@ class BinaryMultiplication final : public ChomskyTask<LengthOption<"tokens", 9>,
 const RegisterTask<BinaryMultiplication> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::binary_multiplication

@@ -12,7 +12,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::bucket_sort {
 namespace {
 
 const TaskInfo kInfo{
@@ -45,4 +45,4 @@ class BucketSort final : public ChomskyTask<LengthOption<"digits">, "01234_", 5>
 const RegisterTask<BucketSort> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::bucket_sort

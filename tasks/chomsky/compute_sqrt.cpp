@@ -15,7 +15,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::compute_sqrt {
 namespace {
 
 const TaskInfo kInfo{
@@ -69,4 +69,4 @@ class ComputeSqrt final : public ChomskyTask<Options, "01_", 2> {
 const RegisterTask<ComputeSqrt> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::compute_sqrt

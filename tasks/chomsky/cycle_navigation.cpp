@@ -10,7 +10,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::cycle_navigation {
 namespace {
 
 const TaskInfo kInfo{
@@ -46,4 +46,4 @@ class CycleNavigation final : public ChomskyTask<LengthOption<"steps">, "01234_"
 const RegisterTask<CycleNavigation> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::cycle_navigation

@@ -7,7 +7,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::duplicate_string {
 namespace {
 
 const TaskInfo kInfo{
@@ -41,4 +41,4 @@ class DuplicateString final : public ChomskyTask<LengthOption<"bits">, "01_", 2>
 const RegisterTask<DuplicateString> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::duplicate_string

@@ -11,7 +11,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::even_pairs {
 namespace {
 
 const TaskInfo kInfo{
@@ -43,4 +43,4 @@ class EvenPairs final : public ChomskyTask<LengthOption<"bits">, "01_", 2> {
 const RegisterTask<EvenPairs> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::even_pairs

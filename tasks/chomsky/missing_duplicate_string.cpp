@@ -11,7 +11,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::missing_duplicate_string {
 namespace {
 
 const TaskInfo kInfo{
@@ -52,4 +52,4 @@ class MissingDuplicateString final : public ChomskyTask<LengthOption<"tokens">, 
 const RegisterTask<MissingDuplicateString> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::missing_duplicate_string

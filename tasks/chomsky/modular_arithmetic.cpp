@@ -11,7 +11,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::modular_arithmetic {
 namespace {
 
 const TaskInfo kInfo{
@@ -71,4 +71,4 @@ class ModularArithmetic final : public ChomskyTask<Options, "01234+-*_", 5> {
 const RegisterTask<ModularArithmetic> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::modular_arithmetic

@@ -12,7 +12,7 @@
 #include "tasks/parts/expressions.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::modular_arithmetic_brackets {
 namespace {
 
 const TaskInfo kInfo{
@@ -48,4 +48,4 @@ class ModularArithmeticBrackets final : public ChomskyTask<LengthOption<"tokens"
 const RegisterTask<ModularArithmeticBrackets> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::modular_arithmetic_brackets

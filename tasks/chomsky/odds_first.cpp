@@ -8,7 +8,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::odds_first {
 namespace {
 
 const TaskInfo kInfo{
@@ -61,4 +61,4 @@ class OddsFirst final : public ChomskyTask<Options, "01_", 2> {
 const RegisterTask<OddsFirst> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::odds_first

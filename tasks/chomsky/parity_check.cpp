@@ -9,7 +9,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::parity_check {
 namespace {
 
 const TaskInfo kInfo{
@@ -42,4 +42,4 @@ class ParityCheck final : public ChomskyTask<LengthOption<"bits">, "01_", 2> {
 const RegisterTask<ParityCheck> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::parity_check

@@ -9,7 +9,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::reverse_string {
 namespace {
 
 const TaskInfo kInfo{
@@ -39,4 +39,4 @@ class ReverseString final : public ChomskyTask<LengthOption<"bits">, "01_", 2> {
 const RegisterTask<ReverseString> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::reverse_string

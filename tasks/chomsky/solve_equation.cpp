@@ -13,7 +13,7 @@
 #include "tasks/parts/expressions.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::solve_equation {
 namespace {
 
 const TaskInfo kInfo{
@@ -56,4 +56,4 @@ class SolveEquation final : public ChomskyTask<LengthOption<"tokens", 9>, "01234
 const RegisterTask<SolveEquation> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::solve_equation

@@ -14,7 +14,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::stack_manipulation {
 namespace {
 
 const TaskInfo kInfo{
@@ -67,4 +67,4 @@ class StackManipulation final : public ChomskyTask<LengthOption<"tokens">, "01-^
 const RegisterTask<StackManipulation> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::stack_manipulation

@@ -23,7 +23,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::then {
 namespace {
 
 const TaskInfo kInfo{
@@ -193,4 +193,4 @@ class Then final : public BasicTask<Options> {
 const RegisterTask<Then> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::then

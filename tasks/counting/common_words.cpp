@@ -16,7 +16,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::common_words {
 namespace {
 
 const TaskInfo kInfo{
@@ -82,4 +82,4 @@ class CommonWords final : public BasicTask<Options> {
 const RegisterTask<CommonWords> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::common_words

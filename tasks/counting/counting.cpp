@@ -14,7 +14,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::counting {
 namespace {
 
 const TaskInfo kInfo{
@@ -145,4 +145,4 @@ class Counting final : public BasicTask<Options> {
 const RegisterTask<Counting> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::counting

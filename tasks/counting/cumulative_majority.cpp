@@ -7,7 +7,7 @@
 #include "tasks/parts/basic_task.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::cumulative_majority {
 namespace {
 
 const TaskInfo kInfo{
@@ -52,4 +52,4 @@ class CumulativeMajority final : public AlphabetTask<LengthOption<"bits">, "01">
 const RegisterTask<CumulativeMajority> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::cumulative_majority

@@ -17,7 +17,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::frequent_words {
 namespace {
 
 const TaskInfo kInfo{
@@ -108,4 +108,4 @@ class FrequentWords final : public BasicTask<Options> {
 const RegisterTask<FrequentWords> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::frequent_words

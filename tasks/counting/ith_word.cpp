@@ -21,7 +21,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::ith_word {
 namespace {
 
 const TaskInfo kInfo{
@@ -110,4 +110,4 @@ class IthWord final : public BasicTask<Options> {
 const RegisterTask<IthWord> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::ith_word

@@ -13,7 +13,7 @@
 #include "tasks/parts/basic_task.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::local_count {
 namespace {
 
 const TaskInfo kInfo{
@@ -96,4 +96,4 @@ class LocalCount final : public BasicTask<Options> {
 const RegisterTask<LocalCount> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::local_count

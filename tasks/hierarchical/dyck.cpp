@@ -18,7 +18,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::dyck {
 namespace {
 
 const TaskInfo kInfo{
@@ -169,4 +169,4 @@ class Dyck final : public BasicTask<Options> {
 const RegisterTask<Dyck> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::dyck

@@ -19,7 +19,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::listops {
 namespace {
 
 const TaskInfo kInfo{
@@ -127,4 +127,4 @@ class ListOps final : public BasicTask<Options> {
 const RegisterTask<ListOps> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::listops

@@ -14,7 +14,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::induction_heads {
 namespace {
 
 const TaskInfo kInfo{
@@ -84,4 +84,4 @@ class InductionHeads final : public BasicTask<Options> {
 const RegisterTask<InductionHeads> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::induction_heads

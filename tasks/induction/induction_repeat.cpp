@@ -12,7 +12,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::induction_repeat {
 namespace {
 
 const TaskInfo kInfo{
@@ -70,4 +70,4 @@ class InductionRepeat final : public BasicTask<Options> {
 const RegisterTask<InductionRepeat> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::induction_repeat

@@ -14,7 +14,7 @@
 #include "tasks/parts/basic_task.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::k_hop {
 namespace {
 
 const TaskInfo kInfo{
@@ -95,4 +95,4 @@ class KHop final : public BasicTask<Options> {
 const RegisterTask<KHop> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::k_hop

@@ -22,7 +22,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::random_automaton {
 namespace {
 
 const TaskInfo kInfo{
@@ -205,4 +205,4 @@ class RandomAutomaton final : public BasicTask<Options> {
 const RegisterTask<RandomAutomaton> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::random_automaton

@@ -21,7 +21,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::grammar {
 namespace {
 
 const TaskInfo kInfo{
@@ -147,4 +147,4 @@ class Grammar final : public BasicTask<Options> {
 const RegisterTask<Grammar> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::grammar

@@ -28,7 +28,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::text {
 namespace {
 
 const TaskInfo kInfo{
@@ -186,4 +186,4 @@ class Text final : public BasicTask<Options> {
 const RegisterTask<Text> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::text

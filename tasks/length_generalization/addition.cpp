@@ -19,7 +19,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::addition {
 namespace {
 
 const TaskInfo kInfo{
@@ -118,4 +118,4 @@ class Addition final : public AlphabetTask<Options, "0123456789+="> {
 const RegisterTask<Addition> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::addition

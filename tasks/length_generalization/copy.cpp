@@ -16,7 +16,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::copy {
 namespace {
 
 const TaskInfo kInfo{
@@ -80,4 +80,4 @@ class Copy final : public CopyingTask<Options> {
 const RegisterTask<Copy> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::copy

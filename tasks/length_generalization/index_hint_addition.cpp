@@ -20,7 +20,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::index_hint_addition {
 namespace {
 
 const TaskInfo kInfo{
@@ -119,4 +119,4 @@ class IndexHintAddition final : public BasicTask<Options> {
 const RegisterTask<IndexHintAddition> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::index_hint_addition

@@ -18,7 +18,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::index_hint_parity {
 namespace {
 
 const TaskInfo kInfo{
@@ -101,4 +101,4 @@ class IndexHintParity final : public BasicTask<Options> {
 const RegisterTask<IndexHintParity> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::index_hint_parity

@@ -13,7 +13,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::interleaved_majority {
 namespace {
 
 const TaskInfo kInfo{
@@ -79,4 +79,4 @@ class InterleavedMajority final : public AlphabetTask<Options, "01="> {
 const RegisterTask<InterleavedMajority> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::interleaved_majority

@@ -14,7 +14,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::lego {
 namespace {
 
 const TaskInfo kInfo{
@@ -101,4 +101,4 @@ class Lego final : public AlphabetTask<Options, "abcdefghijklmnopqrstuvwxyz+-1,_
 const RegisterTask<Lego> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::lego

@@ -13,7 +13,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::majority {
 namespace {
 
 const TaskInfo kInfo{
@@ -92,4 +92,4 @@ class Majority final : public BasicTask<Options> {
 const RegisterTask<Majority> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::majority

@@ -18,7 +18,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::minesweeper {
 namespace {
 
 const TaskInfo kInfo{
@@ -132,4 +132,4 @@ class Minesweeper final : public AlphabetTask<Options, "012345678M/E="> {
 const RegisterTask<Minesweeper> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::minesweeper

@@ -25,7 +25,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::multiplication {
 namespace {
 
 const TaskInfo kInfo{
@@ -198,4 +198,4 @@ class Multiplication final : public AlphabetTask<Options, "0123456789.+=>*"> {
 const RegisterTask<Multiplication> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::multiplication

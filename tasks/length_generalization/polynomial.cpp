@@ -12,7 +12,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::polynomial {
 namespace {
 
 const TaskInfo kInfo{
@@ -72,4 +72,4 @@ class Polynomial final : public BasicTask<LengthOption<"terms", 2>> {
 const RegisterTask<Polynomial> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::polynomial

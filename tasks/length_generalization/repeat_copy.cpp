@@ -11,7 +11,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::repeat_copy {
 namespace {
 
 const TaskInfo kInfo{
@@ -58,4 +58,4 @@ class RepeatCopy final : public AlphabetTask<LengthOption<"tokens to copy">, "ab
 const RegisterTask<RepeatCopy> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::repeat_copy

@@ -11,7 +11,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::reverse {
 namespace {
 
 const TaskInfo kInfo{
@@ -60,4 +60,4 @@ class Reverse final : public CopyingTask<Options> {
 const RegisterTask<Reverse> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::reverse

@@ -16,7 +16,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::sorting {
 namespace {
 
 const TaskInfo kInfo{
@@ -104,4 +104,4 @@ class Sorting final : public BasicTask<Options> {
 const RegisterTask<Sorting> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::sorting

@@ -8,7 +8,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::summation {
 namespace {
 
 const TaskInfo kInfo{
@@ -45,4 +45,4 @@ class Summation final : public AlphabetTask<LengthOption<"digits", 8>, "01234567
 const RegisterTask<Summation> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::summation

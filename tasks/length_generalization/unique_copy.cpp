@@ -14,7 +14,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::unique_copy {
 namespace {
 
 const TaskInfo kInfo{
@@ -71,4 +71,4 @@ class UniqueCopy final : public CopyingTask<Options> {
 const RegisterTask<UniqueCopy> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::unique_copy

@@ -18,7 +18,7 @@
 #include "tasks/parts/graphs.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::graph_reachability {
 namespace {
 
 const TaskInfo kInfo{
@@ -101,4 +101,4 @@ class GraphReachability final : public BasicTask<Options> {
 const RegisterTask<GraphReachability> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::graph_reachability

@@ -19,7 +19,7 @@
 #include "tasks/parts/graphs.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::path_star {
 namespace {
 
 const TaskInfo kInfo{
@@ -96,4 +96,4 @@ class PathStar final : public BasicTask<Options> {
 const RegisterTask<PathStar> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::path_star

@@ -17,7 +17,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::indirect_indexing {
 namespace {
 
 const TaskInfo kInfo{
@@ -109,4 +109,4 @@ class IndirectIndexing final
 const RegisterTask<IndirectIndexing> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::indirect_indexing

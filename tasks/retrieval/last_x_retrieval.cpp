@@ -18,7 +18,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::last_x_retrieval {
 namespace {
 
 const TaskInfo kInfo{
@@ -120,4 +120,4 @@ class LastXRetrieval final : public BasicTask<Options> {
 const RegisterTask<LastXRetrieval> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::last_x_retrieval

@@ -12,7 +12,7 @@
 #include "tasks/parts/basic_task.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::n_back {
 namespace {
 
 const TaskInfo kInfo{
@@ -74,4 +74,4 @@ class NBack final : public BasicTask<Options> {
 const RegisterTask<NBack> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::n_back

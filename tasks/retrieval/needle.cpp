@@ -20,7 +20,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::needle {
 namespace {
 
 const TaskInfo kInfo{
@@ -152,4 +152,4 @@ class Needle final : public BasicTask<Options> {
 const RegisterTask<Needle> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::needle

@@ -19,7 +19,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::ngram_lookup {
 namespace {
 
 const TaskInfo kInfo{
@@ -113,4 +113,4 @@ class NgramLookup final : public BasicTask<Options> {
 const RegisterTask<NgramLookup> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::ngram_lookup

@@ -17,7 +17,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::set_disjointness {
 namespace {
 
 const TaskInfo kInfo{
@@ -104,4 +104,4 @@ class SetDisjointness final : public BasicTask<Options> {
 const RegisterTask<SetDisjointness> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::set_disjointness

@@ -17,7 +17,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::variable_tracking {
 namespace {
 
 const TaskInfo kInfo{
@@ -114,4 +114,4 @@ class VariableTracking final : public AlphabetTask<Options, "abcdefghijklmnopqrs
 const RegisterTask<VariableTracking> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::variable_tracking

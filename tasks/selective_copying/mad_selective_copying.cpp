@@ -12,7 +12,7 @@
 #include "tasks/parts/selective_copying.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::mad_selective_copying {
 namespace {
 
 const TaskInfo kInfo{
@@ -67,4 +67,4 @@ class MadSelectiveCopying final : public SelectiveCopyingTask<SelectiveCopyingOp
 const RegisterTask<MadSelectiveCopying> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::mad_selective_copying

@@ -11,7 +11,7 @@
 #include "tasks/parts/selective_copying.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::selective_copy {
 namespace {
 
 const TaskInfo kInfo{
@@ -54,4 +54,4 @@ class SelectiveCopy final : public SelectiveCopyingTask<SelectiveCopyingOptions<
 const RegisterTask<SelectiveCopy> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::selective_copy

@@ -10,7 +10,7 @@
 #include "tasks/parts/selective_copying.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::selective_copy_mamba {
 namespace {
 
 const TaskInfo kInfo{
@@ -55,4 +55,4 @@ class SelectiveCopyMamba final : public SelectiveCopyingTask<SelectiveCopyingOpt
 const RegisterTask<SelectiveCopyMamba> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::selective_copy_mamba

@@ -17,7 +17,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::count_word_last_sentence {
 namespace {
 
 const TaskInfo kInfo{
@@ -116,4 +116,4 @@ class CountWordLastSentence final : public BasicTask<Options> {
 const RegisterTask<CountWordLastSentence> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::count_word_last_sentence

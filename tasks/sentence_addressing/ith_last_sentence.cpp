@@ -15,7 +15,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::ith_last_sentence {
 namespace {
 
 const TaskInfo kInfo{
@@ -96,4 +96,4 @@ class IthLastSentence final : public BasicTask<Options> {
 const RegisterTask<IthLastSentence> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::ith_last_sentence

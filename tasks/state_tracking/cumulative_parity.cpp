@@ -8,7 +8,7 @@
 #include "tasks/parts/basic_task.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::cumulative_parity {
 namespace {
 
 const TaskInfo kInfo{
@@ -61,4 +61,4 @@ class CumulativeParity final : public AlphabetTask<LengthOption<"bits">, "01^"> 
 const RegisterTask<CumulativeParity> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::cumulative_parity

@@ -12,7 +12,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::flip_flop {
 namespace {
 
 const TaskInfo kInfo{
@@ -99,4 +99,4 @@ class FlipFlop final : public AlphabetTask<Options, "wri01"> {
 const RegisterTask<FlipFlop> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::flip_flop

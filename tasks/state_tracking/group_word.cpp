@@ -25,7 +25,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::group_word {
 namespace {
 
 const TaskInfo kInfo{
@@ -263,4 +263,4 @@ class GroupWord final : public BasicTask<Options> {
 const RegisterTask<GroupWord> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::group_word

@@ -16,7 +16,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::navigation_2d {
 namespace {
 
 const TaskInfo kInfo{
@@ -126,4 +126,4 @@ class Navigation2d final : public BasicTask<Options> {
 const RegisterTask<Navigation2d> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::navigation_2d

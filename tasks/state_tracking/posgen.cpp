@@ -21,7 +21,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::posgen {
 namespace {
 
 const TaskInfo kInfo{
@@ -121,4 +121,4 @@ class PosGen final : public BasicTask<Options> {
 const RegisterTask<PosGen> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::posgen

@@ -31,7 +31,7 @@
 #include "tasks/parts/languages.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::recognition {
 namespace {
 
 const TaskInfo kInfo{
@@ -264,4 +264,4 @@ class Recognition final : public BasicTask<Options> {
 const RegisterTask<Recognition> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::recognition

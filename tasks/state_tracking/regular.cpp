@@ -19,7 +19,7 @@
 #include "tasks/parts/basic_task.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::regular {
 namespace {
 
 const TaskInfo kInfo{
@@ -271,4 +271,4 @@ class Regular final : public BasicTask<Options> {
 const RegisterTask<Regular> registered{kInfo};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::regular

@@ -8,7 +8,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::first_token {
 namespace {
 
 class FirstToken final : public Task {
@@ -60,4 +60,4 @@ const RegisterTask<FirstToken> registered{{
 const RegisterOracle oracle("first_token", {"symbols"}, [](const Example& e) { return Tokens{e.tokens.front()}; });
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::first_token

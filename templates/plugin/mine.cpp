@@ -6,7 +6,7 @@
 #include "encodings/parts/distance_bias.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::mine {
 namespace {
 
 class Mine final : public DistanceBias {
@@ -50,4 +50,4 @@ const RegisterEncoding<Mine> registered{{
 }};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::mine

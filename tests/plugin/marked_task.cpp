@@ -6,7 +6,7 @@
 #include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 
-namespace posbench {
+namespace posbench::marked_task {
 namespace {
 
 constexpr int kSymbols = 4, kDefect = 13;
@@ -36,4 +36,4 @@ const RegisterTask<MarkedTask> registered{{
 }};
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::marked_task

@@ -9,7 +9,7 @@
 #include "harness/check/oracles.h"
 #include "harness/check/oracles/token_lists.h"
 
-namespace posbench {
+namespace posbench::associative_recall {
 namespace {
 
 /// Returns for each scored key the distance back to the value that followed its last occurrence. Keys are at even
@@ -159,4 +159,4 @@ const RegisterOracle stacked_mqar(
     });
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::associative_recall

@@ -9,7 +9,7 @@
 #include "harness/check/oracles/schoolbook.h"
 #include "harness/check/oracles/token_lists.h"
 
-namespace posbench {
+namespace posbench::chomsky {
 namespace {
 
 /// Returns the value modulo 5 of an expression whose token t is written signs[t]. Uses two stacks (Dijkstra's
@@ -154,4 +154,4 @@ const RegisterOracle stack_manipulation("stack_manipulation", [](const Example& 
 });
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::chomsky

@@ -5,7 +5,7 @@
 
 #include "harness/check/oracles.h"
 
-namespace posbench {
+namespace posbench::composed {
 namespace {
 
 /// Returns the index of the answer of `then` with its default tasks: steps 13 to 15 until 18 lead to one of five
@@ -22,4 +22,4 @@ const RegisterOracle then(
     [](const Example& e) { return std::vector<int>{e.scored.front() - answer_index(e)}; });
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::composed

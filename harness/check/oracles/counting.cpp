@@ -7,7 +7,7 @@
 #include "harness/check/oracles.h"
 #include "harness/check/oracles/token_lists.h"
 
-namespace posbench {
+namespace posbench::counting {
 namespace {
 
 const RegisterOracle common_words("common_words", {"common", "symbols"}, [](const Example& e) {
@@ -92,4 +92,4 @@ const RegisterOracle local_count(
     run_lengths);
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::counting

@@ -7,7 +7,7 @@
 #include "harness/check/oracles.h"
 #include "harness/check/oracles/token_lists.h"
 
-namespace posbench {
+namespace posbench::hierarchical {
 namespace {
 
 /// Returns the value of ListOps tokens by a stack of lists. The ids are digits, then operations, then the closing
@@ -54,4 +54,4 @@ const RegisterOracle listops("listops", {"depth"},
                              [](const Example& e) { return Tokens{evaluate_lists(question(e))}; });
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::hierarchical

@@ -5,7 +5,7 @@
 #include "harness/check/oracles.h"
 #include "harness/check/oracles/token_lists.h"
 
-namespace posbench {
+namespace posbench::induction {
 namespace {
 
 const RegisterOracle induction_heads("induction_heads", {"vocabulary"}, [](const Example& e) {
@@ -62,4 +62,4 @@ const RegisterOracle random_automaton("random_automaton", {"edges", "vocabulary"
 });
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::induction

@@ -2,7 +2,7 @@
 #include "harness/check/oracles.h"
 #include "harness/check/oracles/token_lists.h"
 
-namespace posbench {
+namespace posbench::language_modeling {
 namespace {
 
 /// Returns the position of the subject, the first noun of the sentence that has position t. The ids 1 to 16 are 8
@@ -34,4 +34,4 @@ const RegisterOracle text("text", {"file", "crc32"}, [](const Example& e) {
 });
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::language_modeling

@@ -10,7 +10,7 @@
 #include "harness/check/oracles/schoolbook.h"
 #include "harness/check/oracles/token_lists.h"
 
-namespace posbench {
+namespace posbench::length_generalization {
 namespace {
 
 // Both numbers and the sum are written least significant digit first.
@@ -181,4 +181,4 @@ const RegisterOracle unique_copy("unique_copy", {"symbols"}, [](const Example& e
 });
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::length_generalization

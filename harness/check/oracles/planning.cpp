@@ -6,7 +6,7 @@
 #include "harness/check/oracles.h"
 #include "harness/check/oracles/token_lists.h"
 
-namespace posbench {
+namespace posbench::planning {
 namespace {
 
 /// Returns the vertices of the path that ends with this one, from its end back to its start. The edges of a
@@ -38,4 +38,4 @@ const RegisterOracle path_star("path_star", {"nodes"}, [](const Example& e) {
 });
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::planning

@@ -9,7 +9,7 @@
 #include "harness/check/oracles.h"
 #include "harness/check/oracles/token_lists.h"
 
-namespace posbench {
+namespace posbench::retrieval {
 namespace {
 
 /// Returns the item that an index_retrieval question gives or asks for, and its index from the anchor.
@@ -144,4 +144,4 @@ const RegisterOracle variable_tracking("variable_tracking", [](const Example& e)
 });
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::retrieval

@@ -5,7 +5,7 @@
 #include "harness/check/oracles.h"
 #include "harness/check/oracles/token_lists.h"
 
-namespace posbench {
+namespace posbench::selective_copying {
 namespace {
 
 /// Returns the positions of the data of mad_selective_copying.
@@ -40,4 +40,4 @@ const RegisterOracle selective_copy_mamba("selective_copy_mamba", {"tokens"},
                                           [](const Example& e) { return without(0, question(e)); });
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::selective_copying

@@ -6,7 +6,7 @@
 
 #include "harness/check/oracles.h"
 
-namespace posbench {
+namespace posbench::sentence_addressing {
 namespace {
 
 // The ids are words, full stop, question mark, counts. The question ends in ". ? word".
@@ -35,4 +35,4 @@ const RegisterOracle ith_last_sentence(
     [](const Example& e) { return std::vector<int>{queried_sentence(e)}; });
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::sentence_addressing

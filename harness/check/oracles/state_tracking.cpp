@@ -13,7 +13,7 @@
 #include "harness/check/oracles.h"
 #include "harness/check/oracles/token_lists.h"
 
-namespace posbench {
+namespace posbench::state_tracking {
 namespace {
 
 /// Returns the permutations of `points` points in lexicographic order: all, or the even ones. An even permutation
@@ -230,4 +230,4 @@ const RegisterOracle regular("regular", {"language"}, [](const Example& e) {
 });
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::state_tracking

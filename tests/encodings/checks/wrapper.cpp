@@ -129,8 +129,8 @@ void check_entmax(const Json& s, const std::string& alpha, bool backward) {
   const EigenMatrix row = matrix(s.at("z")), upstream = matrix(s.at("upstream"));
   const EigenMatrix scores = row.replicate(5, 1), d_attention = upstream.replicate(5, 1);
   EigenMatrix attention(5, 5), d_scores(5, 5);
-  entmax(scores, std::stod(alpha), false, attention);
-  entmax_backward(attention, std::stod(alpha), false, d_attention, d_scores);
+  entmax_rows(scores, std::stod(alpha), false, attention);
+  entmax_rows_backward(attention, std::stod(alpha), false, d_attention, d_scores);
   if (backward) {
     check_close(d_scores.bottomRows(1), s.at("grad_alpha_" + alpha));
   } else {
