@@ -27,11 +27,10 @@
 #include "harness/console/help.h"
 #include "harness/console/output.h"
 #include "harness/console/status_line.h"
-#include "harness/console/terminal.h"
 #include "harness/runs/provenance.h"
 #include "harness/training/make_model.h"
+#include "results/document/table.h"
 #include "results/json/json.h"
-#include "results/presentation/table.h"
 #include "tasks/registry.h"
 
 namespace posbench {

@@ -12,6 +12,7 @@
 #include "harness/config/names.h"
 #include "harness/console/terminal.h"
 #include "harness/training/make_model.h"
+#include "results/document/wrap.h"
 
 namespace posbench {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "base/spec.h"
 #include "harness/analysis/benchmark.h"
+#include "results/document/table.h"
 #include "results/json/json.h"
-#include "results/presentation/table.h"
 
 namespace posbench {
 

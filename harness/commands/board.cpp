@@ -26,6 +26,7 @@
 #include "harness/console/read_board.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/page_options.h"
+#include "results/document/wrap.h"
 #include "results/presentation/board_page.h"
 #include "results/presentation/board_text.h"
 #include "results/presentation/encoding_overview.h"

@@ -27,6 +27,7 @@
 #include "harness/console/lines.h"
 #include "harness/console/message.h"
 #include "harness/console/status_line.h"
+#include "results/document/wrap.h"
 #include "tasks/registry.h"
 
 namespace posbench {

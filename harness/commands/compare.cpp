@@ -27,6 +27,7 @@
 #include "harness/console/read_reports.h"
 #include "harness/console/selection.h"
 #include "harness/console/terminal.h"
+#include "results/document/wrap.h"
 #include "results/json/json.h"
 #include "results/presentation/compare_data.h"
 #include "results/presentation/compare_page.h"

@@ -29,8 +29,8 @@
 #include "harness/runs/run_record.h"
 #include "harness/training/evaluate.h"
 #include "model/block.h"
-#include "results/presentation/page.h"
-#include "results/presentation/table.h"
+#include "results/document/page.h"
+#include "results/document/table.h"
 #include "results/reports/report_json.h"
 
 namespace posbench {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "harness/commands/inspection.h"
-#include "results/presentation/page.h"
-#include "results/presentation/table.h"
+#include "results/document/page.h"
+#include "results/document/table.h"
 #include "results/statistics/statistics.h"
 
 namespace posbench {
@@ -262,17 +262,6 @@ Plot count_plot(const HeadReport& report) {
   return plot;
 }
 
-Plot table_plot(const std::string& title, const std::string& about, const Table& table) {
-  Plot plot{.kind = "table", .title = title, .about = about};
-  for (const Column& column : table.columns) plot.columns.push_back({"cell", column.header});
-  for (const auto& row : table.rows) {
-    Json cells = Json::array();
-    for (const Cell& cell : row) cells.push_back(cell.text);
-    plot.rows.push_back(std::move(cells));
-  }
-  return plot;
-}
-
 Table accuracy_table(const HeadReport& report) {
   Table table{.columns = {{"distance of the right key"},
                           {"right", Align::right},
@@ -288,23 +277,21 @@ Table accuracy_table(const HeadReport& report) {
 std::string make_page(const HeadReport& report, std::vector<std::string> notes) {
   Page page{.title = fmt::format("Attention heads of {}, over {} samples", report.id.encoding, report.samples),
             .notes = std::move(notes),
-            .item_plural = "heads",
-            .tasks = {report.id.task}};
+            .items = {.plural = "heads", .tasks = {report.id.task}}};
   for (const MeasuredHead& head : report.heads) {
-    page.names.push_back(measured_head_name(head));
-    page.families.push_back(fmt::format("layer {}", head.layer));
+    page.items.names.push_back(measured_head_name(head));
+    page.items.families.push_back(fmt::format("layer {}", head.layer));
   }
   page.sections.push_back(
       {"Heads",
        "",
-       {table_plot(
-           "Heads",
+       {make_table_plot(
+           head_table(report), "Heads",
            "Entropy is in nats. The columns 'right key', 'nearer' and 'farther' are the attention on the right key, on "
            "nearer keys and on the rest. The content margin is the content term of the right key minus its mean over the "
            "keys between it and the query. The position margin is the fall of the positional part with each token. "
            "Their ratio is in tokens. " +
-               std::string(kLocalityRule),
-           head_table(report))}});
+               std::string(kLocalityRule))}});
   page.sections.push_back(
       {"By distance",
        "",
@@ -315,11 +302,11 @@ std::string make_page(const HeadReport& report, std::vector<std::string> notes) 
     page.sections.push_back({"The right key", "", {offset_plot(report), count_plot(report)}});
     page.sections.push_back({"Parts of the scores",
                              "Means at the right key and at the other keys.",
-                             {table_plot("Parts", "", part_table(report))}});
+                             {make_table_plot(part_table(report), "Parts")}});
     page.sections.push_back(
         {"Answers",
          "",
-         {table_plot("Answers by the distance of the right key, in tokens", "", accuracy_table(report))}});
+         {make_table_plot(accuracy_table(report), "Answers by the distance of the right key, in tokens")}});
   }
   for (Section& section : page.sections)
     std::erase_if(section.plots, [](const Plot& plot) { return plot.rows.empty(); });

@@ -4,7 +4,7 @@
 
 #include "harness/analysis/head_report.h"
 #include "harness/console/output.h"
-#include "results/presentation/table.h"
+#include "results/document/table.h"
 
 namespace posbench {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "results/presentation/page.h"
+#include "results/document/page.h"
 
 namespace posbench {
 namespace {
@@ -148,12 +148,11 @@ std::vector<std::string> make_notes(const Inspection& inspection) {
 std::string make_page(const Inspection& inspection, Index query) {
   Page page{.title = fmt::format("Scores and attention of {}", inspection.id.encoding),
             .notes = make_notes(inspection),
-            .item_plural = "heads",
-            .tasks = {inspection.id.task}};
+            .items = {.plural = "heads", .tasks = {inspection.id.task}}};
   for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
     for (size_t head = 0; head < inspection.num_heads(layer); ++head) {
-      page.names.push_back(head_name(layer, head));
-      page.families.push_back(fmt::format("layer {}", layer));
+      page.items.names.push_back(head_name(layer, head));
+      page.items.families.push_back(fmt::format("layer {}", layer));
     }
   }
   page.sections = {head_section(inspection), query_section(inspection, query)};

@@ -19,6 +19,7 @@
 #include "harness/console/known_names.h"
 #include "harness/console/lines.h"
 #include "harness/console/status_line.h"
+#include "results/document/wrap.h"
 #include "results/json/json.h"
 #include "tasks/registry.h"
 

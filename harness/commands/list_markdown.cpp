@@ -18,9 +18,9 @@
 #include "harness/commands/options_table.h"
 #include "harness/console/facts.h"
 #include "harness/console/split_text.h"
-#include "harness/console/terminal.h"
 #include "harness/training/baselines.h"
 #include "harness/training/task_setup.h"
+#include "results/document/wrap.h"
 
 namespace posbench {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/registry.h"
-#include "results/presentation/table.h"
+#include "results/document/table.h"
 
 namespace posbench {
 

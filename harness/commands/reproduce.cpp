@@ -33,6 +33,7 @@
 #include "harness/runs/run_directory.h"
 #include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
+#include "results/document/wrap.h"
 #include "results/presentation/claims_page.h"
 #include "results/presentation/claims_text.h"
 #include "results/reports/report_json.h"

@@ -42,6 +42,7 @@
 #include "harness/runs/reuse.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/suite.h"
+#include "results/document/wrap.h"
 
 namespace posbench {
 namespace {

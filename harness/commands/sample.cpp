@@ -18,6 +18,7 @@
 #include "harness/console/output.h"
 #include "harness/exchange/sample_set.h"
 #include "harness/training/samples.h"
+#include "results/document/wrap.h"
 #include "results/json/json.h"
 #include "tasks/task.h"
 

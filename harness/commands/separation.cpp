@@ -16,7 +16,8 @@
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/terminal.h"
-#include "results/presentation/table.h"
+#include "results/document/table.h"
+#include "results/document/wrap.h"
 #include "results/statistics/comparison.h"
 
 namespace posbench {

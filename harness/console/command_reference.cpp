@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "harness/console/terminal.h"
-#include "results/presentation/table.h"
+#include "results/document/table.h"
+#include "results/document/wrap.h"
 
 namespace posbench {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "harness/console/lines.h"
 #include "harness/console/split_text.h"
+#include "results/document/wrap.h"
 
 namespace posbench {
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "harness/config/config.h"
 #include "harness/console/terminal.h"
+#include "results/document/wrap.h"
 
 namespace posbench {
 namespace {

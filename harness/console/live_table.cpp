@@ -6,8 +6,8 @@
 
 #include "harness/console/terminal.h"
 #include "harness/runs/run_record.h"
+#include "results/document/table.h"
 #include "results/presentation/report_table.h"
-#include "results/presentation/table.h"
 
 namespace posbench {
 

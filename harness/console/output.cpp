@@ -23,7 +23,8 @@
 #include "harness/console/message.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/run_record.h"
-#include "results/presentation/latex.h"
+#include "results/document/latex.h"
+#include "results/document/wrap.h"
 
 namespace posbench {
 
@@ -155,6 +156,10 @@ void write_output(const Output& output, const std::string& text) {
   }
   write_stdout(text);
   if (!text.empty() && text.back() != '\n') write_stdout("\n");
+}
+
+void write_document(const Output& output, const Document& document) {
+  write_output(output, render(document, output_format(output), console_style(output)));
 }
 
 void write_stdout(std::string_view text) {

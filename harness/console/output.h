@@ -11,12 +11,11 @@
 
 #include "base/error.h"
 #include "harness/config/config.h"
-#include "results/presentation/table.h"
+#include "results/document/render.h"
+#include "results/document/table.h"
 #include "results/types/metric.h"
 
 namespace posbench {
-
-enum class Format { console, markdown, csv, json, html, latex };
 
 struct Output {
   std::optional<std::filesystem::path> file;  // empty: standard output
@@ -54,6 +53,8 @@ std::string line_text(const std::string& text, Format, const ConsoleStyle&, size
 /// models, losses or checkpoints.
 void check_output_place(const std::filesystem::path&);
 void write_output(const Output&, const std::string& text);
+/// Writes a document in the format that the user chose.
+void write_document(const Output&, const Document&);
 /// Writes to standard output. Throws FileError if that fails.
 void write_stdout(std::string_view text);
 /// Calls `write`, which writes a file, or without one standard output. Returns false, after a message, if a signal

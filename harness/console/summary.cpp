@@ -7,6 +7,7 @@
 
 #include "harness/console/terminal.h"
 #include "harness/runs/run_record.h"
+#include "results/document/wrap.h"
 #include "results/presentation/report_table.h"
 
 namespace posbench {

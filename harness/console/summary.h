@@ -2,7 +2,7 @@
 #pragma once
 #include <filesystem>
 
-#include "results/presentation/table.h"
+#include "results/document/table.h"
 #include "results/types/report.h"
 
 namespace posbench {

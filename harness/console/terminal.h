@@ -1,7 +1,5 @@
-// Returns the width of the terminal and breaks texts to fit it.
+// Returns the size of the terminal.
 #pragma once
-#include <cstddef>
-#include <string>
 
 namespace posbench {
 
@@ -15,12 +13,5 @@ int message_width();
 int message_height();
 /// Returns whether standard output is a terminal.
 bool is_terminal();
-
-/// Breaks a text at spaces into lines of at most `width` columns. All lines but the first are indented by
-/// `indent`; the first line is printed at that column by the caller.
-std::string wrap_text(const std::string& text, size_t indent, int width);
-
-/// Returns the text with `columns` spaces in front of every line but the first.
-std::string indent_lines(const std::string& text, size_t columns);
 
 }  // namespace posbench

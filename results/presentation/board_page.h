@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "results/document/page.h"
 #include "results/presentation/board_text.h"
-#include "results/presentation/page.h"
 #include "results/statistics/summary.h"
 
 namespace posbench {

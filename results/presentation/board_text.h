@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "results/document/table.h"
 #include "results/json/json.h"
-#include "results/presentation/table.h"
 #include "results/statistics/board.h"
 
 namespace posbench {

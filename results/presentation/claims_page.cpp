@@ -13,9 +13,9 @@
 #include <variant>
 #include <vector>
 
+#include "results/document/page.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/claims_text.h"
-#include "results/presentation/page.h"
 
 namespace posbench {
 namespace {

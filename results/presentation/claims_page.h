@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "results/presentation/page.h"
+#include "results/document/page.h"
 #include "results/statistics/claims.h"
 
 namespace posbench {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "results/presentation/table.h"
+#include "results/document/table.h"
 #include "results/statistics/claims.h"
 
 namespace posbench {

@@ -1,7 +1,7 @@
 // Writes the numbers of a comparison for programs, as CSV and as JSON.
 #pragma once
+#include "results/document/table.h"
 #include "results/json/json.h"
-#include "results/presentation/table.h"
 #include "results/statistics/compare.h"
 
 namespace posbench {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "results/document/page.h"
 #include "results/presentation/compare_text.h"
-#include "results/presentation/page.h"
 
 namespace posbench {
 namespace {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "results/document/latex.h"
 #include "results/presentation/accuracy_text.h"
-#include "results/presentation/latex.h"
 #include "results/statistics/learned.h"
 #include "results/statistics/summary.h"
 

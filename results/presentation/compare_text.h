@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "results/presentation/table.h"
+#include "results/document/table.h"
 #include "results/statistics/compare.h"
 
 namespace posbench {

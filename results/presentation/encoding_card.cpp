@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "results/document/page.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/effective_length_text.h"
 #include "results/presentation/encoding_overview.h"
-#include "results/presentation/page.h"
 
 namespace posbench {
 namespace {
@@ -117,13 +117,6 @@ std::string short_text(const EncodingCard& card) {
 
 std::string equal_text(const EncodingCard& card) {
   return fmt::format("In the same tier on every task that both have: {}.", fmt::join(card.equal, ", "));
-}
-
-Plot table_plot(std::string title, std::string about, const Table& table) {
-  Plot plot = make_verdict_plot(std::move(title), table);
-  plot.details = Json::object();
-  plot.about = std::move(about);
-  return plot;
 }
 
 Plot aspect_plot(const EncodingCard& card) {
@@ -320,21 +313,23 @@ std::string make_card_page(const EncodingCard& card) {
     page.sections.push_back({"Aspects", "", {aspect_plot(card)}});
     if (card.lengths) {
       page.sections.push_back(
-          {"Lengths", "", {table_plot("Effective lengths", lengths_text(card), length_table(*card.lengths))}});
+          {"Lengths",
+           "",
+           {make_table_plot(length_table(*card.lengths), "Effective lengths", lengths_text(card))}});
     } else {
       page.notes.emplace_back(kNoLengths);
     }
     Section tasks{"Tasks", "", {}};
     if (Plot plot = task_plot(card); !plot.rows.empty()) tasks.plots.push_back(std::move(plot));
     for (OverviewTable& part : overview_tables(card.board, /*with_lengths=*/false))
-      tasks.plots.push_back(table_plot(part.title.substr(0, part.title.size() - 1), "", part.table));
+      tasks.plots.push_back(make_table_plot(part.table, part.title.substr(0, part.title.size() - 1)));
     page.sections.push_back(std::move(tasks));
   }
   if (!card.claims.empty()) {
     page.sections.push_back({"Claims",
                              "",
-                             {table_plot("Claims about it", "The verdicts are those of the stored runs.",
-                                         claims_table(card.claims))}});
+                             {make_table_plot(claims_table(card.claims), "Claims about it",
+                                              "The verdicts are those of the stored runs.")}});
   }
   return to_html(page);
 }

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "results/document/page.h"
+#include "results/document/table.h"
 #include "results/json/json.h"
 #include "results/presentation/board_text.h"
-#include "results/presentation/page.h"
-#include "results/presentation/table.h"
 #include "results/statistics/aspect_scores.h"
 #include "results/statistics/board.h"
 #include "results/statistics/summary.h"

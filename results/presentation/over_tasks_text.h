@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "results/document/page.h"
+#include "results/document/table.h"
 #include "results/json/json.h"
-#include "results/presentation/page.h"
-#include "results/presentation/table.h"
 #include "results/statistics/aggregate.h"
 #include "results/statistics/over_tasks.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "results/presentation/page.h"
+#include "results/document/page.h"
 #include "results/presentation/report_page_options.h"
 #include "results/statistics/summary.h"
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "results/document/page_template.h"
 #include "results/presentation/page_sections.h"
-#include "results/presentation/page_template.h"
 #include "results/presentation/report_table.h"
 
 namespace posbench {
@@ -73,11 +73,11 @@ std::string page_title(const PageSource& source) {
 }
 
 void add_names(const PageSource& source, Page& page) {
-  page.names = source.encodings;
+  page.items.names = source.encodings;
   for (const std::string& encoding : source.encodings) {
-    page.families.push_back(source.options.family ? source.options.family(encoding) : "");
-    page.styles.push_back(source.options.style ? source.options.style(encoding)
-                                               : static_cast<int>(page.styles.size()));
+    page.items.families.push_back(source.options.family ? source.options.family(encoding) : "");
+    page.items.styles.push_back(source.options.style ? source.options.style(encoding)
+                                                     : static_cast<int>(page.items.styles.size()));
   }
 }
 
@@ -149,11 +149,11 @@ Page begin_page(const PageSource& whole, const PageSource& source) {
   add_names(source, page);
   for (const NamedReport& run : source.runs) {
     page.notes.push_back(provenance(run));
-    page.documents.push_back({fmt::format("configuration{}", page.runs.size()),
+    page.documents.push_back({fmt::format("configuration{}", page.items.runs.size()),
                               fmt::format("Configuration: {}", run.name), run.report.config});
-    page.documents.push_back(
-        {fmt::format("context{}", page.runs.size()), fmt::format("Context: {}", run.name), run.report.context});
-    page.runs.push_back(run.name);
+    page.documents.push_back({fmt::format("context{}", page.items.runs.size()),
+                              fmt::format("Context: {}", run.name), run.report.context});
+    page.items.runs.push_back(run.name);
   }
   return page;
 }
@@ -253,7 +253,7 @@ Page complete_page(const Report& report, Page page, std::vector<Section> section
   const NamedReport run{"all reports", report};
   PageSource source{report, summary, std::span(&run, 1), options, by_rank(summary), {}, {}};
   add_experiments(source);
-  page.tasks = source.tasks;
+  page.items.tasks = source.tasks;
   add_names(source, page);
   for (Section& section : added_sections(source, added)) sections.push_back(std::move(section));
   add_sections(sections, page);

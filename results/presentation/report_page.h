@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "results/document/page.h"
 #include "results/presentation/merged_report.h"
-#include "results/presentation/page.h"
 #include "results/presentation/report_page_options.h"
 
 namespace posbench {

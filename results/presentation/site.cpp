@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/parallel_for.h"
+#include "results/document/page_template.h"
 #include "results/presentation/board_page.h"
-#include "results/presentation/page_template.h"
 #include "results/presentation/report_page.h"
 #include "results/presentation/report_page_options.h"
 #include "results/presentation/site_parts.h"

@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "results/document/page.h"
+#include "results/document/page_template.h"
+#include "results/document/site_template.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/claims_text.h"
 #include "results/presentation/over_tasks_text.h"
-#include "results/presentation/page.h"
-#include "results/presentation/page_template.h"
 #include "results/presentation/site_parts.h"
-#include "results/presentation/site_template.h"
 
 namespace posbench {
 namespace {

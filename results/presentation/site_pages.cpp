@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "results/document/page.h"
 #include "results/presentation/board_page.h"
 #include "results/presentation/claims_page.h"
 #include "results/presentation/claims_text.h"
 #include "results/presentation/encoding_card.h"
 #include "results/presentation/encoding_overview.h"
-#include "results/presentation/page.h"
 #include "results/presentation/report_page.h"
 #include "results/presentation/report_page_options.h"
 #include "results/presentation/site_parts.h"

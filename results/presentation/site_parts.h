@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "results/presentation/page.h"
+#include "results/document/page.h"
+#include "results/document/table.h"
 #include "results/presentation/site_description.h"
-#include "results/presentation/table.h"
 #include "results/statistics/over_tasks.h"
 
 namespace posbench {

@@ -88,7 +88,7 @@ def test_specifications_are_those_of_the_page():
     for name, page in pages.items():
         path = FOLDER / f"{name}.html"
         path.write_text(page)
-        scripts = [ROOT / "results/presentation/page" / file for file in ("state.js", "plots.js")]
+        scripts = [ROOT / "results/document/page" / file for file in ("state.js", "plots.js")]
         done = subprocess.run([node, "-e", SCRIPT, path, *scripts], check=True, stdout=subprocess.PIPE, text=True)
         expected, found = json.loads(done.stdout), all_specifications(page)
         assert len(found) == len(expected) > 0

@@ -7,11 +7,11 @@
 #include <sstream>
 #include <string>
 
+#include "results/document/page.h"
 #include "results/json/json.h"
 #include "results/presentation/compare_data.h"
 #include "results/presentation/compare_page.h"
 #include "results/presentation/compare_text.h"
-#include "results/presentation/page.h"
 #include "results/statistics/compare.h"
 #include "tests/catch.h"
 #include "tests/results/comparisons.h"
@@ -153,7 +153,7 @@ TEST_CASE("a comparison that is wider than the terminal becomes a table for each
 }
 
 TEST_CASE("the plot of differences has a color and a shape for each verdict") {
-  const Json forest = read_json(POSBENCH_SOURCE_DIR "/results/presentation/page/forest.json");
+  const Json forest = read_json(POSBENCH_SOURCE_DIR "/results/document/page/forest.json");
   for (const std::string scale : {"color", "shape"}) {
     const auto found =
         std::ranges::find_if(forest["scales"], [&](const Json& one) { return one["name"] == scale; });

@@ -1,5 +1,5 @@
 // Tables and texts for LaTeX.
-#include "results/presentation/latex.h"
+#include "results/document/latex.h"
 
 #include <cstdlib>
 #include <fstream>

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "results/document/page.h"
+#include "results/document/page_template.h"
 #include "results/presentation/length_bins.h"
-#include "results/presentation/page.h"
 #include "results/presentation/page_sections.h"
-#include "results/presentation/page_template.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
 

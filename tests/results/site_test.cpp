@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "results/presentation/page_template.h"
+#include "results/document/page_template.h"
 #include "tests/catch.h"
 #include "tests/results/claim_fixtures.h"
 #include "tests/results/golden_board.h"

@@ -1,4 +1,4 @@
-#include "results/presentation/table.h"
+#include "results/document/table.h"
 
 #include <algorithm>
 #include <string>

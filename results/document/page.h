@@ -1,6 +1,6 @@
 // Writes a page of plots and tables as one HTML file, which opens offline in any browser and fetches nothing.
 //
-// Its layout and behavior are in results/presentation/page/, which CMake embeds into the program: page.html,
+// Its layout and behavior are in results/document/page/, which CMake embeds into the program: page.html,
 // page.css, page.js, and a Vega specification for each kind of plot. No input is trusted: texts are escaped, and
 // the Content-Security-Policy forbids scripts other than the page's own, which it lists by their hashes.
 #pragma once
@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "results/document/table.h"
 #include "results/json/json.h"
-#include "results/presentation/table.h"
 
 namespace posbench {
 
@@ -51,24 +51,29 @@ struct Section {
 };
 
 /// JSON that the page shows on demand.
-struct Document {
+struct PageJson {
   std::string id;  // in the page, for links
   std::string title;
   const Json& value;
 };
 
+/// What the reader can select on a page.
+struct PageItems {
+  std::string plural = "encodings";   // noun for the names, in messages of the page
+  std::vector<std::string> names;     // in the order of their colors and of maps
+  std::vector<std::string> families;  // of each of them
+  std::vector<int> styles;            // of each of them: the number of its color, which is the same on all pages
+  std::vector<std::string> tasks;
+  std::vector<std::string> runs;  // the configuration of the n-th is the JSON configurationN
+};
+
 struct Page {
   std::string title;
-  std::vector<std::string> notes;         // paragraphs at the top
-  std::vector<std::string> legend;        // paragraphs that the reader opens
-  std::string item_plural = "encodings";  // noun for the names, in messages of the page
-  std::vector<std::string> names;         // in the order of their colors and of maps
-  std::vector<std::string> families;      // of each of them
-  std::vector<int> styles;  // of each of them: the number of its color, which is the same on all pages
-  std::vector<std::string> tasks;
-  std::vector<std::string> runs;  // the configuration of the n-th is the document configurationN
+  std::vector<std::string> notes;   // paragraphs at the top
+  std::vector<std::string> legend;  // paragraphs that the reader opens
+  PageItems items = {};
   std::vector<Section> sections;
-  std::vector<Document> documents;
+  std::vector<PageJson> documents;
 };
 
 /// The additions to a page that belongs to a site. The style and the scripts of the page are files of the site.
@@ -86,6 +91,9 @@ std::string to_html(const Page&, const SitePart&);
 /// Returns the last folder or file of a run's path, for titles: "mine" for "runs/mine" and
 /// "runs/mine/report.json".
 std::string short_run_name(const std::string& path);
+
+/// Returns a table without a plot.
+Plot make_table_plot(const Table&, std::string title = {}, std::string about = {});
 
 /// Returns a table with which a page opens. A plot whose details have a row's first cell as `opened_by` is linked
 /// from the row.

@@ -1,4 +1,4 @@
-#include "results/presentation/latex.h"
+#include "results/document/latex.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-// Provides the page of a site, from results/presentation/site/.
+// Provides the page of a site, from results/document/site/.
 #pragma once
 #include <string_view>
 

@@ -1,10 +1,9 @@
-#include "results/presentation/table.h"
+#include "results/document/table.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,19 +11,15 @@
 
 #include "base/printable.h"
 #include "base/text.h"
+#include "results/document/wrap.h"
 
 namespace posbench {
 namespace {
 
 constexpr int kGap = 2;  // spaces between columns
 
-/// Returns the number of characters, not bytes.
-int width(std::string_view text) {
-  return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
 std::string padded(std::string_view text, int to, Align align) {
-  const std::string space(static_cast<size_t>(std::max(0, to - width(text))), ' ');
+  const std::string space(static_cast<size_t>(std::max(0, to - display_width(text))), ' ');
   return align == Align::left ? fmt::format("{}{}", text, space) : fmt::format("{}{}", space, text);
 }
 
@@ -43,30 +38,19 @@ std::string colored(const std::string& text, Tone tone) {
 }
 
 /// Breaks a header into lines no wider than `most` (the cells) or its widest unbreakable piece.
-std::vector<std::string> wrap_text(std::string_view header, int most) {
+std::vector<std::string> break_header(std::string_view header, int most) {
   std::vector<std::string> pieces(1);
   for (const char c : header) {
     pieces.back() += c;
     if (std::string_view("_:, ").find(c) != std::string_view::npos) pieces.emplace_back();
   }
-  for (const std::string& piece : pieces) most = std::max(most, width(piece));
+  for (const std::string& piece : pieces) most = std::max(most, display_width(piece));
   std::vector<std::string> lines(1);
   for (const std::string& piece : pieces) {
-    if (width(lines.back()) + width(piece) > most) lines.emplace_back();
+    if (display_width(lines.back()) + display_width(piece) > most) lines.emplace_back();
     lines.back() += piece;
   }
   for (std::string& line : lines) line.erase(line.find_last_not_of(' ') + 1);
-  return lines;
-}
-
-/// Breaks a text at spaces into lines no wider than `most` or its widest word.
-std::vector<std::string> break_text(std::string_view text, int most) {
-  std::vector<std::string> lines(1);
-  std::istringstream words{std::string(text)};
-  for (std::string word; words >> word;) {
-    if (!lines.back().empty() && width(lines.back()) + 1 + width(word) > most) lines.emplace_back();
-    lines.back() += (lines.back().empty() ? "" : " ") + word;
-  }
   return lines;
 }
 
@@ -78,9 +62,9 @@ struct ConsoleColumn {
 
   void find_width() {
     width = 0;
-    for (const std::string& line : header) width = std::max(width, posbench::width(line));
+    for (const std::string& line : header) width = std::max(width, display_width(line));
     for (const std::vector<std::string>& cell : cells) {
-      for (const std::string& line : cell) width = std::max(width, posbench::width(line));
+      for (const std::string& line : cell) width = std::max(width, display_width(line));
     }
   }
 };
@@ -90,9 +74,9 @@ ConsoleColumn lay_out(const Table& table, size_t column) {
   int widest = 0;
   for (const std::vector<Cell>& row : table.rows) {
     shown.cells.push_back({to_printable(row[column].text)});
-    widest = std::max(widest, width(shown.cells.back().front()));
+    widest = std::max(widest, display_width(shown.cells.back().front()));
   }
-  shown.header = wrap_text(to_printable(table.columns[column].header), widest);
+  shown.header = break_header(to_printable(table.columns[column].header), widest);
   shown.find_width();
   return shown;
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "results/presentation/table.h"
+#include "results/document/table.h"
 
 namespace posbench {
 

@@ -1,4 +1,4 @@
-#include "results/presentation/page.h"
+#include "results/document/page.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/printable.h"
-#include "results/presentation/page_template.h"
-#include "results/presentation/site_template.h"
+#include "results/document/page_template.h"
+#include "results/document/site_template.h"
 
 namespace posbench {
 namespace {
@@ -70,12 +70,12 @@ Json write_section(const Section& section) {
 }
 
 std::string data(const Page& page) {
-  return to_script_json({{"item_plural", page.item_plural},
-                         {"names", page.names},
-                         {"families", page.families},
-                         {"styles", page.styles},
-                         {"tasks", page.tasks},
-                         {"runs", page.runs},
+  return to_script_json({{"item_plural", page.items.plural},
+                         {"names", page.items.names},
+                         {"families", page.items.families},
+                         {"styles", page.items.styles},
+                         {"tasks", page.items.tasks},
+                         {"runs", page.items.runs},
                          {"sections", write_list(page.sections, write_section)}});
 }
 
@@ -90,7 +90,7 @@ std::string head(const Page& page) {
 
 std::string documents(const Page& page) {
   std::string text;
-  for (const Document& document : page.documents) {
+  for (const PageJson& document : page.documents) {
     std::string json = to_indented_json(document.value);
     if (json.size() > kMaxDocument) {
       json.resize(kMaxDocument);
@@ -140,8 +140,13 @@ std::string short_run_name(const std::string& path) {
 }
 
 Plot make_verdict_plot(std::string title, const Table& table) {
-  Plot plot{.kind = "table", .title = std::move(title)};
+  Plot plot = make_table_plot(table, std::move(title));
   plot.details["verdicts"] = true;
+  return plot;
+}
+
+Plot make_table_plot(const Table& table, std::string title, std::string about) {
+  Plot plot{.kind = "table", .title = std::move(title), .about = std::move(about)};
   for (const Column& column : table.columns) plot.columns.push_back({column.header, column.header});
   for (const std::vector<Cell>& cells : table.rows)
     plot.rows.push_back(write_list(cells, [](const Cell& cell) { return cell.text; }));

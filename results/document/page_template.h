@@ -1,4 +1,4 @@
-// Provides the page as CMake composed it from results/presentation/page/ and the system's Vega.
+// Provides the page as CMake composed it from results/document/page/ and the system's Vega.
 // {{title}}, {{head}}, {{documents}}, {{data}} and {{rows}} are not filled in yet.
 #pragma once
 #include <string_view>

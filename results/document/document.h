@@ -1,0 +1,54 @@
+// Defines what a command shows: a title and a list of blocks. A renderer for each format writes it (render.h), so
+// that no command knows a format.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "results/document/page.h"
+#include "results/document/table.h"
+#include "results/json/json.h"
+
+namespace posbench {
+
+/// Begins a section.
+struct Heading {
+  std::string text;
+  std::string id = {};  // its address in a page; empty: made from the text
+};
+
+/// A paragraph, or lines that keep their breaks, such as an equation or commands.
+struct Text {
+  std::string text;
+  bool is_preformatted = false;
+};
+
+/// A name and its value. A fact without a value is left out.
+struct Fact {
+  std::string name, value;
+};
+struct Facts {
+  std::vector<Fact> facts;
+};
+
+/// A remark about the tables above it: a unit, or the meaning of a mark.
+struct Note {
+  std::string text;
+};
+
+struct Document {
+  using Block = std::variant<Heading, Text, Facts, Table, Plot, Note>;
+
+  std::string title;  // empty: none
+  std::vector<Block> blocks;
+
+  // What other forms have in addition. These functions are called only for the format that needs them.
+  std::function<std::vector<Block>()> page_blocks;  // of a page, after the blocks: most often plots
+  std::function<Json()> json;                       // keys that other programs read. Without it: the tables
+  std::function<Table()> rows;                      // of CSV. Without it: the only table
+  PageItems items = {};                             // what the reader of a page can select
+};
+
+}  // namespace posbench

@@ -1,0 +1,228 @@
+#include "results/document/render.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "base/printable.h"
+#include "results/document/latex.h"
+#include "results/document/wrap.h"
+
+namespace posbench {
+namespace {
+
+template <class... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <class... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+/// Joins the blocks with blank lines. Notes that follow each other have no blank line between them if
+/// `joins_notes`. Empty texts are left out.
+template <class Render>
+std::string join_blocks(const Document& document, bool joins_notes, Render render) {
+  std::string text;
+  bool was_note = false;
+  for (const Document::Block& block : document.blocks) {
+    const std::string part = std::visit(render, block);
+    if (part.empty()) continue;
+    const bool is_note = std::holds_alternative<Note>(block);
+    if (!text.empty() && !(joins_notes && was_note && is_note)) text += '\n';
+    text += part;
+    was_note = is_note;
+  }
+  return text;
+}
+
+std::string printable_lines(const std::string& text) {
+  std::string safe;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) safe += (safe.empty() ? "" : "\n") + to_printable(line);
+  return safe;
+}
+
+std::string console_facts(const Facts& facts, int width) {
+  constexpr size_t kColumn = 16;
+  std::string text;
+  for (const Fact& fact : facts.facts) {
+    if (fact.value.empty()) continue;
+    const std::string value = printable_lines(fact.value);
+    text += fmt::format("{:<15} {}\n", fact.name + ":",
+                        width == 0 ? indent_lines(value, kColumn) : wrapped_lines(value, kColumn, width));
+  }
+  return text;
+}
+
+std::string console_lines(const Text& text, int width) {
+  constexpr size_t kIndent = 4;
+  const std::string lines = printable_lines(text.text);
+  return std::string(kIndent, ' ') +
+         (width == 0 ? indent_lines(lines, kIndent) : wrapped_lines(lines, kIndent, width)) + "\n";
+}
+
+Json table_json(const Table& table) {
+  Json rows = Json::array();
+  for (const std::vector<Cell>& cells : table.rows) {
+    Json row = Json::object();
+    for (size_t column = 0; column < cells.size(); ++column)
+      row[table.columns[column].header] = cells[column].text;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+/// Returns the tables of a document.
+std::vector<const Table*> tables_of(const Document& document) {
+  std::vector<const Table*> tables;
+  for (const Document::Block& block : document.blocks) {
+    if (const Table* table = std::get_if<Table>(&block)) tables.push_back(table);
+  }
+  return tables;
+}
+
+/// Adds a block to the last section of a page. Texts in front of all sections become its notes.
+void add_to_page(const Document::Block& block, Page& page) {
+  const auto plots = [&]() -> std::vector<Plot>& {
+    if (page.sections.empty()) page.sections.push_back({"Results", "", {}});
+    return page.sections.back().plots;
+  };
+  const auto paragraph = [&](const std::string& text) {
+    if (page.sections.empty()) {
+      page.notes.push_back(text);
+    } else {
+      std::string& about = page.sections.back().about;
+      about += (about.empty() ? "" : " ") + text;
+    }
+  };
+  std::visit(
+      Overloaded{[&](const Heading& heading) {
+                   page.sections.push_back({heading.text, "", {}});
+                 },
+                 [&](const Text& text) { paragraph(text.text); }, [&](const Note& note) { paragraph(note.text); },
+                 [&](const Facts& facts) {
+                   for (const Fact& fact : facts.facts) {
+                     if (!fact.value.empty()) paragraph(fmt::format("{}: {}", fact.name, fact.value));
+                   }
+                 },
+                 [&](const Table& table) { plots().push_back(make_table_plot(table)); },
+                 [&](const Plot& plot) { plots().push_back(plot); }},
+      block);
+}
+
+}  // namespace
+
+std::string to_console_text(const Document& document, const ConsoleStyle& style) {
+  const auto paragraph = [&](const std::string& text, size_t indent) {
+    const std::string printable = to_printable(text);
+    return (style.width == 0 ? printable : wrap_text(printable, indent, style.width)) + "\n";
+  };
+  const std::string text = join_blocks(
+      document, true,
+      Overloaded{[&](const Heading& heading) { return paragraph(heading.text, 0); },
+                 [&](const Text& text) {
+                   return text.is_preformatted ? console_lines(text, style.width) : paragraph(text.text, 0);
+                 },
+                 [&](const Facts& facts) { return console_facts(facts, style.width); },
+                 [&](const Table& table) { return table.rows.empty() ? "" : to_console_text(table, style); },
+                 [&](const Plot&) { return std::string(); },
+                 [&](const Note& note) { return paragraph(note.text, 2); }});
+  return document.title.empty() ? text : paragraph(document.title, 0) + "\n" + text;
+}
+
+std::string to_markdown(const Document& document) {
+  const std::string text =
+      join_blocks(document, false,
+                  Overloaded{[](const Heading& heading) { return "## " + escape_markdown(heading.text) + "\n"; },
+                             [](const Text& text) {
+                               return text.is_preformatted ? "    " + indent_lines(text.text, 4) + "\n"
+                                                           : escape_markdown(text.text) + "\n";
+                             },
+                             [](const Facts& facts) {
+                               std::string lines;
+                               for (const Fact& fact : facts.facts) {
+                                 if (fact.value.empty()) continue;
+                                 lines += fmt::format("* **{}**: {}\n", escape_markdown(fact.name),
+                                                      escape_markdown(fact.value));
+                               }
+                               return lines;
+                             },
+                             [](const Table& table) { return table.rows.empty() ? "" : to_markdown(table); },
+                             [](const Plot&) { return std::string(); },
+                             [](const Note& note) { return escape_markdown(note.text) + "\n"; }});
+  return document.title.empty() ? text : fmt::format("# {}\n\n{}", escape_markdown(document.title), text);
+}
+
+std::string to_latex(const Document& document) {
+  const auto paragraph = [](const std::string& text) { return escape_latex(text) + "\n"; };
+  const std::string text = join_blocks(
+      document, false,
+      Overloaded{[&](const Heading& heading) { return "\\paragraph{" + escape_latex(heading.text) + "}\n"; },
+                 [&](const Text& text) {
+                   return text.is_preformatted ? "\\begin{verbatim}\n" + text.text + "\n\\end{verbatim}\n"
+                                               : paragraph(text.text);
+                 },
+                 [&](const Facts& facts) {
+                   std::string lines;
+                   for (const Fact& fact : facts.facts) {
+                     if (fact.value.empty()) continue;
+                     lines += fmt::format("{}{}: {}\n", lines.empty() ? "" : "\n", escape_latex(fact.name),
+                                          escape_latex(fact.value));
+                   }
+                   return lines;
+                 },
+                 [&](const Table& table) { return table.rows.empty() ? "" : to_latex(table); },
+                 [&](const Plot&) { return std::string(); },
+                 [&](const Note& note) { return paragraph(note.text); }});
+  return document.title.empty() ? text : paragraph(document.title) + "\n" + text;
+}
+
+std::string to_html(const Document& document) {
+  Page page{.title = document.title, .items = document.items};
+  for (const Document::Block& block : document.blocks) add_to_page(block, page);
+  if (document.page_blocks) {
+    for (const Document::Block& block : document.page_blocks()) add_to_page(block, page);
+  }
+  return to_html(page);
+}
+
+std::string to_csv(const Document& document) {
+  if (document.rows) return to_csv(document.rows());
+  const std::vector<const Table*> tables = tables_of(document);
+  if (tables.size() == 1) return to_csv(*tables.front());
+  throw InputError("this output has no rows for csv; use --format console, markdown, latex, html or json");
+}
+
+std::string to_json_text(const Document& document) {
+  if (document.json) return to_indented_json(document.json());
+  Json json = {{"title", document.title}, {"tables", Json::array()}};
+  for (const Table* table : tables_of(document)) json["tables"].push_back(table_json(*table));
+  return to_indented_json(json);
+}
+
+std::string render(const Document& document, Format format, const ConsoleStyle& style) {
+  switch (format) {
+    case Format::console:
+      return to_console_text(document, style);
+    case Format::markdown:
+      return to_markdown(document);
+    case Format::csv:
+      return to_csv(document);
+    case Format::json:
+      return to_json_text(document);
+    case Format::html:
+      return to_html(document);
+    case Format::latex:
+      return to_latex(document);
+  }
+  throw std::logic_error("not a format");
+}
+
+}  // namespace posbench
