@@ -11,9 +11,10 @@ from . import log
 from ._program import InputError, PosbenchError, ProgramError, program_path
 from .data import datasets
 from .plots import Plot, Plots
-from .report import Report, run, score, table
+from .report import Report, board, compare, table
+from .runs import run, score
 from .samples import Batches, Samples, Task, task
-from .views import View, board, compare
+from .views import View
 
 __all__ = [
     "Batches",

@@ -9,11 +9,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from operator import index
 from pathlib import Path
 from typing import IO, Any, Union
 
+import numpy as np
+
 Argument = Union[str, int, Path]
 Settings = Union[Sequence[str], Mapping[str, Any]]  # ["model.width=128"] or {"model.width": 128}
+_TEXT: Any = {"encoding": "utf-8", "errors": "surrogateescape"}  # of the program, in every locale
 
 
 class PosbenchError(Exception):
@@ -54,17 +59,18 @@ def call(arguments: Sequence[Argument], accept: Sequence[int] = (0,), progress: 
     Raises InputError or ProgramError if the exit code is not in `accept`, and for an error with an accepted code: 1 can
     mean that an experiment diverged, and that a file could not be written.
     """
-    command = [str(program_path()), *map(str, arguments)]
+    program = program_path()
+    command = [os.fsencode(a) if isinstance(a, Path) else str(a).encode(**_TEXT) for a in (program, *arguments)]
     try:
-        started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **_TEXT)
     except OSError as error:
-        raise ProgramError(f"{command[0]} cannot be started: {error.strerror}; correct POSBENCH_PROGRAM") from error
+        raise ProgramError(f"{program} cannot be started: {error.strerror}; correct POSBENCH_PROGRAM") from error
     with started as process:
         assert process.stdout is not None and process.stderr is not None
         lines: list[str] = []
         reader = threading.Thread(target=_read_messages, args=(process.stderr, lines, progress))
         reader.start()
-        output = process.stdout.read()
+        output: str = process.stdout.read()
         reader.join()
     is_error = process.returncode != 0 and bool(lines) and lines[-1].startswith("posbench: ")
     if process.returncode in accept and not is_error:
@@ -83,13 +89,9 @@ def _read_messages(stream: IO[str], lines: list[str], show: bool) -> None:
             sys.stderr.write(line)
 
 
-def configuration(profile: str | None, settings: Settings, config: str | Path | None) -> list[str]:
+def configuration(profile: str | None, settings: Settings, config: str | Path | None) -> list[Argument]:
     """Returns the flags of a configuration: a profile's name, settings such as "model.width=128", a file."""
-    flags: list[str] = []
-    if profile is not None:
-        flags += ["--profile", profile]
-    if config is not None:
-        flags += ["--config", str(config)]
+    flags = flags_of({"--profile": profile, "--config": None if config is None else Path(config)})
     if isinstance(settings, Mapping):
         settings = [f"{name}={text_of(value)}" for name, value in settings.items()]
     for setting in settings:
@@ -97,9 +99,37 @@ def configuration(profile: str | None, settings: Settings, config: str | Path | 
     return flags
 
 
-def text_of(value: object) -> str:
-    """Returns the value of a setting as the program reads it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def seeds_of(seeds: Any) -> list[int]:
+    """Returns the seeds of their number or of a list. Raises InputError for anything else."""
+    try:
+        given = range(index(seeds)) if np.ndim(seeds) == 0 else [index(seed) for seed in seeds]
+    except TypeError:
+        given = []
+    if len(given) == 0 or isinstance(seeds, (bool, str)):
+        raise InputError(f"seeds is {seeds!r}, expected the number of seeds (1 or more) or a list of seeds")
+    return list(given)
+
+
+def flags_of(options: Mapping[str, Any]) -> list[Argument]:
+    """Returns the options that are not None as flags of the program. One that is true or false has no value."""
+    flags: list[Argument] = []
+    for flag, value in options.items():
+        if isinstance(value, (bool, np.bool_)):
+            flags += [flag] if value else []
+        elif value is not None:
+            flags += [flag, value if isinstance(value, Path) else text_of(value)]
+    return flags
+
+
+def text_of(value: Any) -> str:
+    """Returns the value of an option as the program reads it; a list is separated by commas."""
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return ",".join(map(text_of, value))
+    return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 
 def parse_value(text: Any) -> Any:
@@ -109,6 +139,24 @@ def parse_value(text: Any) -> Any:
     except (TypeError, ValueError):
         return text
     return value if isinstance(value, (int, float)) else text
+
+
+def default_settings(group: str) -> dict[str, Any]:
+    """Returns the settings GROUP.* of the program with their defaults, such as {"width": 64} of "model"."""
+    named = {setting["name"].partition(".")[::2]: setting["default"] for setting in _listed("settings", program_path())}
+    return {name: parse_value(default) for (of, name), default in named.items() if of == group}
+
+
+def encoding_names() -> set[str]:
+    """Returns the names of the program's encodings, and other names for them."""
+    return {name for e in _listed("encodings", program_path()) for name in (e["id"], *e["aliases"])}
+
+
+@lru_cache
+def _listed(kind: str, program: Path) -> list[dict[str, Any]]:
+    """Returns what `posbench list KIND` shows. `program` is that of program_path()."""
+    listed: list[dict[str, Any]] = json.loads(call(["list", kind, "--json"]))[kind]
+    return listed
 
 
 def main() -> None:

@@ -6,29 +6,11 @@ python -m posbench.figures RUN... -o DIR     SVG, PDF and PNG, without a browser
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 
 from ._program import PosbenchError
-from .plots import _FORMATS
-from .report import Report
-from .views import View
-
-
-def split_specs(text: str) -> list[str]:
-    """Splits a list of encodings at its commas, except for those between options and in parentheses."""
-    specs: list[str] = []
-    depth = start = 0
-    for at, letter in enumerate(text + ","):
-        depth += (letter == "(") - (letter == ")")
-        if letter != "," or depth != 0:
-            continue
-        piece, start = text[start:at], at + 1
-        if specs and re.match(r"[\w.]+=", piece):
-            specs[-1] += "," + piece
-        else:
-            specs.append(piece)
-    return specs
+from .plots import FORMATS
+from .report import show
 
 
 def main() -> int:
@@ -41,18 +23,12 @@ def main() -> int:
         "--width", type=float, default=5.5, help="width in inches, as the line width of the paper [5.5]"
     )
     parser.add_argument("--font-size", type=float, default=8, help="size of labels in points [8]")
-    parser.add_argument("--formats", default=",".join(_FORMATS), help="comma-separated formats [svg,pdf,png]")
+    parser.add_argument("--formats", default=",".join(FORMATS), help="comma-separated formats [svg,pdf,png]")
     parser.add_argument("--plots", metavar="TEXT", help="only plots with this text in the section or title")
-    parser.add_argument(
-        "-e",
-        "--encodings",
-        help="comma-separated encodings of curves, as in 'rope,cope:positions=16' [the first eight]",
-    )
+    parser.add_argument("-e", "--encodings", help="comma-separated encodings [all, and the first eight of curves]")
     given = parser.parse_args()
     try:
-        plots = View("report", [Report.load(run) for run in given.runs]).plots(
-            given.encodings and split_specs(given.encodings)
-        )
+        plots = show("report", given.runs, ["-e", given.encodings] if given.encodings else []).plots()
         plots = plots[given.plots] if given.plots else plots
         files = plots.save(given.output, formats=given.formats.split(","), width=given.width, font_size=given.font_size)
     except (PosbenchError, OSError) as error:

@@ -19,7 +19,7 @@ from ._program import InputError, ProgramError
 _SCRIPT = re.compile(r'<script type="application/json" id="(\w+)">(.*?)</script>', re.S)
 _MOST_CURVES = 8  # of a plot, if the caller does not choose them
 _PAGE_FONT = 11  # size of labels in the specifications, in their units
-_FORMATS = ("svg", "pdf", "png")
+FORMATS = ("svg", "pdf", "png")
 # Members of every object in JavaScript. Vega uses objects as tables, in which these names have another meaning.
 _RESERVED = {
     *("__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__", "constructor"),
@@ -67,7 +67,7 @@ class Plot:
             return bytes(vl_convert.svg_to_pdf(_scaled(svg, points, "")))
         if form == "svg":
             return _scaled(svg, points, "pt").encode()
-        raise InputError(f"the format is '{form}', expected one of {', '.join(_FORMATS)}")
+        raise InputError(f"the format is '{form}', expected one of {', '.join(FORMATS)}")
 
 
 class Plots(Sequence[Plot]):
@@ -103,7 +103,7 @@ class Plots(Sequence[Plot]):
             display(plot)
 
     def save(
-        self, folder: str | Path, *, formats: Sequence[str] = _FORMATS, width: float = 5.5, font_size: float = 8
+        self, folder: str | Path, *, formats: Sequence[str] = FORMATS, width: float = 5.5, font_size: float = 8
     ) -> list[Path]:
         """Writes each plot as a file of each format, and returns the files. `width` is that of the figures in inches, as
         the paper's line width, and `font_size` that of their labels in points. Needs pip install 'posbench[figures]'."""
@@ -122,8 +122,8 @@ class Plots(Sequence[Plot]):
 
 def _check_sizes(formats: Sequence[str], width: float, font_size: float) -> None:
     for form in formats:
-        if form not in _FORMATS:
-            raise InputError(f"the format is '{form}', expected one of {', '.join(_FORMATS)}")
+        if form not in FORMATS:
+            raise InputError(f"the format is '{form}', expected one of {', '.join(FORMATS)}")
     if not 1 <= width <= 100:
         raise InputError(f"the width is {width}, expected 1 to 100 inches")
     if not 4 <= font_size <= 72:

@@ -1,26 +1,38 @@
-"""Loads and makes reports: those of the program's runs, and those of the answers of any other model."""
+"""Loads, shows and compares reports."""
 
 from __future__ import annotations
 
 import gzip
 import json
-import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ._program import InputError, Settings, call, configuration, parse_value, text_of
+from ._program import Argument, InputError, flags_of, parse_value, write_json
+from .parquet import rows_to_parquet
 from .plots import Plots
-from .samples import Samples
-from .views import View, load_reports
+from .views import View
 
 if TYPE_CHECKING:
     import pandas
+
+
+_COUNTS = ("correct", "total", "low", "high")
+_NO_RESULT = dict.fromkeys(("split", "kind", "metric", "value", *_COUNTS))
+
+
+def _results(split: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields the result of each metric of a split."""
+    about = {"split": split["name"], "kind": split["kind"]}
+    for metric in ("token", "sequence"):
+        count = split[metric]
+        yield {**about, "metric": metric, "value": count["accuracy"], **{key: count[key] for key in _COUNTS}}
+    for metric in ("loss", "margin"):
+        if split.get(metric) is not None:
+            yield {**about, "metric": metric, "value": split[metric]}
 
 
 @dataclass(frozen=True)
@@ -49,7 +61,7 @@ class Report:
         return cls(data)
 
     def save(self, path: str | Path) -> None:
-        Path(path).write_text(json.dumps(self.data, indent=1) + "\n", encoding="utf-8")
+        write_json(Path(path), self.data)
 
     @property
     def experiments(self) -> list[Mapping[str, Any]]:
@@ -69,51 +81,8 @@ class Report:
                 about.update((value["name"], parse_value(value["value"])) for value in e["swept"]["values"])
             if "extends" in e:
                 about.update(parent=e["extends"]["parent"], further_steps=e["extends"]["steps"])
-            if not e["splits"]:
-                rows.append(
-                    dict(
-                        about,
-                        split=None,
-                        kind=None,
-                        metric=None,
-                        value=None,
-                        correct=None,
-                        total=None,
-                        low=None,
-                        high=None,
-                    )
-                )
-            for split in e["splits"]:
-                for metric in ("token", "sequence"):
-                    count = split[metric]
-                    rows.append(
-                        dict(
-                            about,
-                            split=split["name"],
-                            kind=split["kind"],
-                            metric=metric,
-                            value=count["accuracy"],
-                            correct=count["correct"],
-                            total=count["total"],
-                            low=count["low"],
-                            high=count["high"],
-                        )
-                    )
-                for metric in ("loss", "margin"):
-                    if split.get(metric) is not None:
-                        rows.append(
-                            dict(
-                                about,
-                                split=split["name"],
-                                kind=split["kind"],
-                                metric=metric,
-                                value=split[metric],
-                                correct=None,
-                                total=None,
-                                low=None,
-                                high=None,
-                            )
-                        )
+            results = [row for split in e["splits"] for row in _results(split)]
+            rows += [{**about, **_NO_RESULT, **result} for result in results or [{}]]
         return rows
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -125,19 +94,17 @@ class Report:
     def to_parquet(self, path: str | Path) -> None:
         """Writes rows() as a Parquet file, with the configuration and the context as the metadata `posbench`. Needs
         pip install 'posbench[data]'."""
-        from .data import rows_to_parquet
-
         about = {key: self.data[key] for key in ("schema_version", "config", "context") if key in self.data}
         rows_to_parquet(self.rows(), about, path)
 
     def plots(self, encodings: Sequence[str] | None = None) -> Plots:
         """Returns the plots of `posbench report -o page.html`. Jupyter draws them, and `plots().save(folder)` writes them
         as figures of a paper. Curves are those of the given encodings, or else of the first eight of the page."""
-        return View("report", [self]).plots(encodings)
+        return View("report", [self.data]).plots(encodings)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """Returns the tables for Jupyter."""
-        return {"text/markdown": View("report", [self]).markdown, "text/plain": repr(self)}
+        return {"text/markdown": View("report", [self.data]).markdown, "text/plain": repr(self)}
 
     def __repr__(self) -> str:
         def counted(key: str) -> str:
@@ -156,125 +123,41 @@ class Report:
 
 def table(*reports: Report | str | Path) -> str:
     """Returns the tables of reports next to each other, as `posbench report` prints them."""
-    return View("report", load_reports(reports)).write("console")
+    return show("report", reports).write("console")
 
 
-def run(
-    *,
+def compare(
+    baseline: Report | str | Path,
+    *candidates: Report | str | Path,
+    match: Mapping[str, str] | None = None,
+    metric: str | None = None,
+    allow_different_budget: bool = False,
+) -> View:
+    """Compares reports as `posbench compare` does, and tests whether the differences exceed the noise of the seeds.
+    `match` pairs encodings of different names, {"cope": "cope:positions=16"}."""
+    pairs = [flag for before, after in (match or {}).items() for flag in ("--match", f"{before}={after}")]
+    flags = flags_of({"--metric": metric, "--allow-different-budget": allow_different_budget})
+    return show("compare", (baseline, *candidates), [*pairs, *flags])
+
+
+def board(
+    *reports: Report | str | Path,
     tasks: Sequence[str] | None = None,
     encodings: Sequence[str] | None = None,
-    seeds: int | Sequence[int] | None = None,
-    profile: str | None = None,
-    settings: Settings = (),
-    config: str | Path | None = None,
-    output: str | Path | None = None,
-    jobs: int | None = None,
-    save_models: bool = False,
-    progress: bool = True,
-    sweep: Mapping[str, Sequence[Any]] | None = None,
-    reuse: str | Path | Sequence[str | Path] = (),
-) -> Report:
-    """Trains encodings of the program on tasks, as `posbench run` does. `output` is the run directory; `progress` shows
-    the program's progress. `sweep` is a grid, {"model.width": [32, 64], "task.length": [16, 32]}. `reuse` are
-    runs or reports whose experiments are taken over, if their settings are the same. Experiments that diverge are rows of the
-    report too."""
-    flags = configuration(profile, settings, config)
-    for flag, names in (("-t", tasks), ("-e", encodings)):
-        if names is not None:
-            flags += [flag, ",".join([names] if isinstance(names, str) else map(_checked_name, names))]
-    if seeds is not None:
-        flags += ["-s", str(seeds) if isinstance(seeds, int) else "".join(f"{seed}," for seed in seeds)]
-    if jobs is not None:
-        flags += ["-j", str(jobs)]
-    for name, values in (sweep or {}).items():
-        flags += ["--sweep", f"{name}={','.join(map(text_of, values))}"]
-    if save_models:
-        flags += ["--save-models"]
-    for run_or_report in [reuse] if isinstance(reuse, (str, Path)) else reuse:
-        flags += ["--reuse", str(run_or_report)]
-    if not progress:
-        flags += ["-q"]
-    with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
-        directory = Path(output) if output is not None else Path(folder) / "run"
-        call(["run", *flags, "-o", directory], accept=(0, 1), progress=progress)
-        return Report.load(directory)
+    split: str | None = None,
+    metric: str | None = None,
+    only_own: bool = False,
+    allow_different_budget: bool = False,
+) -> View:
+    """Ranks all encodings on tasks in tiers, and those of the given reports among them, as `posbench board` does."""
+    options = {"-t": tasks, "-e": encodings, "--split": split, "--metric": metric}
+    flags = flags_of({**options, "--only-own": only_own, "--allow-different-budget": allow_different_budget})
+    return show("board", reports, flags)
 
 
-def _checked_name(name: object) -> str:
-    """Returns the name of a task or an encoding. Raises InputError for a class."""
-    if isinstance(name, str):
-        return name
-    if isinstance(name, type):
-        raise InputError(
-            f"'{name.__name__}' is a class, expected the name of a task or an encoding of the program; "
-            f"posbench.torch.run({name.__name__}, tasks) trains an encoding in PyTorch"
-        )
-    raise InputError(f"{name!r} is not a string, expected the name of a task or an encoding of the program")
-
-
-def score(
-    answers: Iterable[tuple[Samples, np.ndarray]],
-    name: str,
-    *,
-    parameters: int = 0,
-    description: str = "",
-    output: str | Path | None = None,
-) -> Report:
-    """Returns a report of the answers of a model to test samples, given pairs of samples and answers.
-
-    The second of a pair holds ids, (N, S), or logits or log-probabilities, (N, S, vocabulary), for the scored
-    positions; or (N, T) and (N, T, vocabulary), for every position. All splits of each task and seed must be there.
-    Raises InputError where something is missing, doubled, of another shape, or not a number.
-    """
-    model = {"name": name, "parameters": int(parameters), "description": description}
-    with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
-        files = [
-            write_answers(Path(folder) / f"{n}.npz", samples, values, model)
-            for n, (samples, values) in enumerate(answers)
-        ]
-        return score_files(files, output)
-
-
-def write_answers(path: Path, samples: Samples, values: np.ndarray, model: Mapping[str, Any]) -> Path:
-    """Writes one file of answers with its manifest."""
-    values = np.asarray(values)
-    rows, width = values.shape[:2] if values.ndim >= 2 else (0, 0)
-    is_logits = values.ndim == 3 and np.issubdtype(values.dtype, np.floating)
-    if rows != len(samples) or not (is_logits or (values.ndim == 2 and np.issubdtype(values.dtype, np.integer))):
-        raise InputError(
-            f"answers of shape {values.shape} and type {values.dtype}; expected integers of shape "
-            f"({len(samples)}, S) or floats of shape ({len(samples)}, S, vocabulary)"
-        )
-    if width == samples.tokens.shape[1]:
-        values = samples.at_scored(values)
-    if is_logits and values.dtype not in (np.float32, np.float64):
-        values = values.astype(np.float32)
-    arrays: dict[str, Any] = {
-        "index": samples.index,
-        "logits" if is_logits else "answers": np.ascontiguousarray(values),
-    }
-    np.savez(path, **arrays)
-    _manifest_path(path).write_text(json.dumps(dict(samples.manifest, model=dict(model))))
-    return path
-
-
-def write_unfinished(path: Path, samples: Samples, model: Mapping[str, Any]) -> Path:
-    """Writes a manifest without answers for a model whose training diverged or failed."""
-    path = _manifest_path(path)
-    path.write_text(json.dumps(dict(samples.manifest, model=dict(model))))
-    return path
-
-
-def score_files(files: Iterable[Path], output: str | Path | None = None) -> Report:
-    """Runs `posbench score`."""
-    with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
-        path = Path(output) if output is not None else Path(folder) / "report.json"
-        files = list(files)
-        if not files:
-            raise InputError("there are no answers to score")
-        call(["score", *files, "-o", path], accept=(0, 1))
-        return Report.load(path)
-
-
-def _manifest_path(path: Path) -> Path:
-    return path.with_name(path.name + ".manifest.json")
+def show(command: str, reports: Sequence[Report | str | Path], flags: Sequence[Argument] = ()) -> View:
+    """Runs a command on reports. Raises InputError for invalid arguments."""
+    loaded = [report if isinstance(report, Report) else Report.load(report) for report in reports]
+    view = View(command, [report.data for report in loaded], flags)
+    _ = view.markdown
+    return view

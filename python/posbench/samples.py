@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
-from ._program import InputError, Settings, call, configuration
+from ._program import Argument, InputError, Settings, call, configuration
+from ._safetensors import read_arrays
+from .parquet import NUMBERS, Column, samples_to_parquet
+
+_CHUNK = 4096  # samples that are in memory at a time
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,20 @@ class Samples:
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "manifest"}
         return {name: array for name, array in values.items() if array is not None}
 
+    def columns(self) -> dict[str, Column]:
+        """Returns the arrays without padding, for tables. Each coordinate of positions has a column, `coordinate_0` and so on."""
+        arrays = self.arrays()
+        coordinates = arrays.pop("coordinates", np.empty((0, 0)))
+        arrays.update({f"coordinate_{n}": coordinates[:, n] for n in range(coordinates.shape[1])})
+        columns: dict[str, Column] = {name: (None, arrays.pop(name)) for name in NUMBERS}
+        scored = self.scored_positions >= 0
+        kept = {"scored_positions": scored, "distances": scored, "candidates": arrays.get("candidates", scored) >= 0}
+        mask = arrays.pop("mask")
+        for name, array in arrays.items():
+            of_array = kept.get(name, mask)
+            columns[name] = np.concatenate([[0], np.cumsum(of_array.sum(1))]), array[of_array]
+        return columns
+
     def at_scored(self, values: np.ndarray) -> np.ndarray:
         """Gathers the values (N, S, ...) at the scored positions from values (N, T, ...) for every position."""
         rows = np.arange(len(self))[:, None]
@@ -107,12 +125,12 @@ class Task:
     """A task with its options, under a configuration (which may change its splits and its answer layout)."""
 
     spec: str
-    flags: tuple[str, ...] = ()  # of the configuration
+    flags: tuple[Argument, ...] = ()  # of the configuration
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
         """Returns the manifest of its samples: version, options, vocabulary, words, splits, lengths, settings."""
-        return self._export("train", 0, 0, 1, "jsonl", lambda path: {})[1]
+        return self.samples(count=1).manifest
 
     @property
     def vocabulary(self) -> int:
@@ -131,12 +149,12 @@ class Task:
     def samples(self, purpose: str = "train", *, seed: int = 0, first: int = 0, count: int = 1000) -> Samples:
         """Returns the samples first .. first + count - 1 of a purpose: "train", "validation" or "test:SPLIT"."""
 
-        def read(path: Path) -> dict[str, np.ndarray]:
-            with np.load(path) as arrays:
-                return dict(arrays)
-
-        arrays, about = self._export(purpose, seed, first, count, "npz", read)
-        return Samples(**arrays, manifest=about)
+        with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
+            path = Path(folder) / "samples.safetensors"
+            selection: list[Argument] = ["--split", purpose, "--seed", seed, "--first", first, "--count", count]
+            call(["export", self.spec, *selection, "-o", path, *self.flags])
+            arrays, about = read_arrays(path)
+        return Samples(**arrays, manifest=json.loads(about["manifest"]))
 
     def batches(self, size: int, count: int, purpose: str = "train", *, seed: int = 0) -> Batches:
         """Returns `count` batches of `size` samples, from the beginning of the stream."""
@@ -147,35 +165,19 @@ class Task:
     ) -> None:
         """Writes the same samples as a Parquet file: a row for each, lists without padding, and the manifest as the metadata
         `posbench`. Needs pip install 'posbench[data]'."""
-        from .data import samples_to_parquet
+        chunks = list(chunks_of(first, count))
+        some = self.samples(purpose, seed=seed, first=first, count=1)
+        samples = (self.samples(purpose, seed=seed, first=start, count=size) for start, size in chunks)
+        about = dict(some.manifest, count=count)
+        samples_to_parquet(path, list(some.columns()), about, (part.columns() for part in samples))
 
-        samples_to_parquet(self, path, purpose, seed, first, count)
 
-    def _export(
-        self, purpose: str, seed: int, first: int, count: int, form: str, read: Callable[[Path], dict[str, np.ndarray]]
-    ) -> tuple[dict[str, np.ndarray], Mapping[str, Any]]:
-        with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
-            path, manifest = Path(folder) / f"samples.{form}", Path(folder) / "manifest.json"
-            call(
-                [
-                    "export",
-                    self.spec,
-                    "--split",
-                    purpose,
-                    "--seed",
-                    seed,
-                    "--first",
-                    first,
-                    "--count",
-                    count,
-                    "-o",
-                    path,
-                    "--manifest",
-                    manifest,
-                    *self.flags,
-                ]
-            )
-            return read(path), json.loads(manifest.read_text())
+def chunks_of(first: int, count: int) -> Iterator[tuple[int, int]]:
+    """Yields the first number and the count of samples that are in memory at a time."""
+    if first < 0 or count < 1:
+        raise InputError(f"samples from {first} on, {count} of them; expected a first one from 0 on and at least one")
+    for start in range(first, first + count, _CHUNK):
+        yield start, min(_CHUNK, first + count - start)
 
 
 def task(spec: str, *, profile: str | None = None, settings: Settings = (), config: str | Path | None = None) -> Task:

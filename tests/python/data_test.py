@@ -103,7 +103,13 @@ def test_pyarrow_errors_keep_the_old_file():
     path.write_text("old")
     assert "no stream or split" in raised(posbench.InputError, task.to_parquet, path, "test:x")
     assert "at least one" in raised(posbench.InputError, task.to_parquet, path, count=-1)
-    assert path.read_text() == "old" and not list(FOLDER.glob("*.tmp"))
+    assert path.read_text() == "old"
+    others = [path.with_name(path.name + ending) for ending in (".tmp", "~", ".part")]
+    for other in others:
+        other.write_text("of the user")
+    before = sorted(FOLDER.iterdir())
+    task.to_parquet(path, count=1)
+    assert {other.read_text() for other in others} == {"of the user"} and sorted(FOLDER.iterdir()) == before
     assert "cannot be written" in raised(posbench.InputError, task.to_parquet, FOLDER / "none" / "x.parquet", count=1)
 
 

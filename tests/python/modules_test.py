@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT / "python"))
 
 import posbench  # noqa: E402
 import posbench.torch as pt  # noqa: E402
-from posbench.torch.modules import check_module  # noqa: E402
+from posbench.torch.check import check_module  # noqa: E402
 from posbench.torch.training import any_model, make_optimizer, scored_logits, tensors  # noqa: E402
 
 torch.set_num_threads(1)
@@ -159,9 +159,8 @@ def test_torch_models_are_trained_and_reported():
         samples.scored_positions >= 0
     ]
     assert right.sum() == e["splits"][0]["token"]["correct"]
-    decayed, kept = (
-        group["params"] for group in make_optimizer(model, task.manifest["settings"]["training"]).param_groups
-    )
+    options = {"decayed_parameters": "matrices", **task.manifest["settings"]["training"]}
+    decayed, kept = (group["params"] for group in make_optimizer(model, options).param_groups)
     assert {p.shape for p in decayed} == {(32, 8)}  # of the LSTM
     assert any(p is model.module.words.weight for p in kept)
 
@@ -212,7 +211,9 @@ def test_torch_wrong_arguments_are_refused():
     assert "an encoding, mixer=... or model=..." in refused()
     assert "there are no tasks" in raised(posbench.InputError, pt.run, mixer=lstm)
     assert "model.window is 4" in refused(mixer=lstm, settings={"model.window": 4})
-    assert "validate_splits is True" in refused(mixer=lstm, settings={"training.validate_splits": True})
+    assert "training.validate_splits is true" in refused(mixer=lstm, settings={"training.validate_splits": True})
+    assert "training.optimizer is sgd" in refused(mixer=lstm, settings={"training.optimizer": "sgd"})
+    assert "model.block is parallel" in refused(mixer=lstm, settings={"model.block": "parallel"})
     assert "does not extend" in refused(mixer=lstm, settings={"extend.encodings": "rope"})
     task = posbench.task("flip_flop:length=16", profile="smoke", settings=SETTINGS)
     model = pt.initial_model(task, mixer=lstm)
@@ -246,6 +247,67 @@ def test_torch_encodings_that_read_later_tokens_are_refused():
             return x + x.roll(-1, 1)
 
     assert "the logits of the encoding 'leak' depend on later tokens" in refused(encoding=Leak)
+
+
+def test_torch_a_value_that_is_not_finite_is_explained():
+    class Near(pt.Encoding):
+        def __init__(self, config):
+            super().__init__(config)
+            self.rate = nn.Parameter(torch.ones(config.heads, 1, 1))
+
+        def score(self, a):
+            return super().score(a) - self.rate * torch.log1p(self.distance(a))
+
+        def distance(self, a):
+            return a.positions[:, None] - a.positions
+
+    said = refused(encoding=Near)
+    assert "the gradient of encoding.rate is not finite before training: the score of the encoding 'near'" in said, said
+    assert "for query 0 and key 1, a later key, is inf" in said and said.endswith("so use .clamp(min=0)"), said
+    Near.distance = lambda self, a: a.distance
+    assert run(encoding=Near).experiments[0]["status"] == "ok"
+    assert "is not finite" in refused(
+        encoding=Near, tasks="parity_check", settings={"model.attention": "bidirectional"}
+    )
+    Near.distance = lambda self, a: a.distance.abs()
+    assert run(encoding=Near).experiments[0]["status"] == "ok"
+
+
+def test_torch_names_of_other_encodings_are_refused():
+    class Mine(pt.Encoding):
+        pass
+
+    for name in ("rope", "rope:base=500", "nope"):
+        assert f"the name is '{name}'" in refused(encoding=Mine, name=name)
+    assert "the name is 'lstm_rope'" not in str(run(encoding=Mine, name="lstm_rope"))
+    assert run(encoding=pt.encodings.ALL["rope"]).experiments[0]["encoding"] == "rope"
+    config = pt.ModelConfig(vocabulary=5, trained_length=8, longest_length=16)
+    assert config.head_width == config.width // config.heads and config.causal and config.window == 0
+    assert "did you mean 'head_width'" in raised(AttributeError, getattr, config, "head_dim")
+
+
+def test_torch_training_is_that_of_the_program():
+    """Compares everything that a report says of training and of the tests with the program's encoding `none`."""
+    steps = {"training.steps": 60, "training.validate_every": 20, "training.batch": 8, "training.learning_rate": 0.01}
+    cases = {
+        "dyck": {"training.warm_up": 0.5, "training.decay": "linear"},  # it restricts the candidates
+        "addition": {"training.decay": "constant", "training.warm_up": 0},  # whose answers have several tokens
+        "flip_flop:length=4": {"training.early_stop": 1, "training.validation_sequences": 2, "training.steps": 400},
+    }
+    for task, settings in cases.items():
+        about = {"tasks": [task], "seeds": [3], "profile": "smoke", "progress": False}
+        settings = {**SETTINGS, **steps, "evaluation.sequences": 64, "evaluation.grid": 0, **settings}
+        [ours] = posbench.run(**about, encodings=["none"], settings=settings).experiments
+        [found] = pt.run(pt.encodings.ALL["none"], **about, settings=settings).experiments
+        assert found["steps"] == ours["steps"] and found["stopped_early"] == ours["stopped_early"], task
+        assert found["stopped_early"] == ("training.early_stop" in settings), task
+        for one, other in zip(found["learning_curve"], ours["learning_curve"]):
+            assert one["step"] == other["step"] and abs(one["loss"] - other["loss"]) < 1e-4, (task, one, other)
+            assert one["validation_token"] == other["validation_token"], (task, one, other)
+            assert one["validation_sequence"] == other["validation_sequence"], (task, one, other)
+        for one, other in zip(found["splits"], ours["splits"]):
+            for metric in ("token", "sequence"):
+                assert one[metric] == other[metric], (task, one["name"], one[metric], other[metric])
 
 
 def test_torch_encodings_that_read_segments_digits_or_draw_positions_are_trained():

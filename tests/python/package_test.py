@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 import posbench  # noqa: E402
 from checks import raised  # noqa: E402
+from posbench._safetensors import read_arrays  # noqa: E402
 
 
 def test_samples_are_those_of_the_program():
@@ -29,7 +30,7 @@ def test_samples_are_those_of_the_program():
     lines = subprocess.run(
         [sys.argv[1], "export", "addition", "--split", "validation", "--seed", "4", "--first", "10", "-n", "30"],
         check=True,
-        stdout=subprocess.PIPE,
+        capture_output=True,
         text=True,
     ).stdout.splitlines()
     for row, line in enumerate(map(json.loads, lines)):
@@ -93,6 +94,88 @@ def test_answers_become_a_report():
     assert [row for row in everywhere.rows() if row["metric"] == "token"][0]["correct"] == 16
     assert all(row["value"] > 0 for row in everywhere.rows() if row["metric"] == "loss")
     assert "oracle" in posbench.table(report)
+
+
+def test_numbers_of_numpy_are_numbers():
+    task = posbench.task("even_pairs")
+    tests = [task.samples(f"test:{split}", seed=np.int64(2), count=np.int32(16)) for split in task.splits]
+    ids = [samples.at_scored(samples.targets) for samples in tests]
+    expected = posbench.score(zip(tests, ids), "oracle").rows()
+    for convert in (list, np.ndarray.tolist, *(lambda a, code=code: a.astype(code) for code in (">i8", "u1", ">u2"))):
+        assert posbench.score([(s, convert(a)) for s, a in zip(tests, ids)], "oracle").rows() == expected
+    logits = [np.eye(task.vocabulary)[a] for a in ids]
+    for code in ("f2", ">f4", ">f8"):
+        assert posbench.score([(s, a.astype(code)) for s, a in zip(tests, logits)], "m", parameters=np.int8(3)).rows()
+    settings = {"training.learning_rate": [np.float32(0.5), 1e-3], "model.biases": np.bool_(False), "training.steps": 2}
+    about = {"tasks": ["flip_flop"], "encodings": np.array(["none"]), "profile": "smoke", "progress": False}
+    for seeds in (np.int64(2), np.arange(2), [np.uint8(0), 1]):
+        report = posbench.run(**about, seeds=seeds, settings=settings, jobs=np.int64(1))
+        assert [e["seed"] for e in report.experiments] == [0, 1]
+    config = report.data["config"]
+    assert config["training"]["learning_rate"] == "0.001,0.5" and config["model"]["biases"] is False
+    sweep = posbench.run(**about, sweep={"model.width": np.array([8, 16])}, settings={"training.steps": 2})
+    assert {row["model.width"] for row in sweep.rows()} == {8, 16}
+    for seeds in (0, [], "2", 1.5, True):
+        assert "seeds is" in raised(posbench.InputError, posbench.run, **about, seeds=seeds)
+
+
+# A program in a locale whose encoding is ASCII, in which a file or a pipe without an explicit encoding is an error.
+ELSEWHERE = """
+import pathlib, sys
+import numpy, posbench, posbench.log
+folder = pathlib.Path(sys.argv[1])
+name = "\\u6a21"  # a name in Chinese
+config = folder / "config.json"
+config.write_text('{"splits": {"flip_flop": {"%s": {"length": "2x"}}}}' % name, encoding="utf-8")
+about = {"tasks": ["flip_flop"], "profile": "smoke", "config": config}
+run = posbench.run(encodings=["none"], output=folder / "run", settings={"training.steps": 2}, **about)
+task = posbench.task("flip_flop", profile="smoke", config=config)
+tests = [task.samples(f"test:{split}", count=64) for split in task.splits]
+report = posbench.score([(samples, samples.at_scored(samples.targets)) for samples in tests], name)
+report.save(folder / "report.json")
+assert name in task.splits and posbench.Report.load(folder / "report.json") == report
+assert name in posbench.table(report) and name in posbench.compare(report, report).markdown
+assert name in " ".join(plot.title for plot in report.plots()) + str(report.rows())
+assert name in posbench.__dict__["compare"](report, report, match={name: name}).write("console")
+class Recorder:
+    name, destination, errors = "recorder", "memory", ()
+    def write(self, run, points, result): assert f"test/{name}/token" in result.values
+    def write_report(self, run, files, table): pass
+    def close(self): pass
+assert posbench.log.follow(folder / "run", Recorder(), once=True)
+"""
+
+
+def test_texts_do_not_depend_on_the_locale():
+    about = dict(os.environ, LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0", PYTHONPATH=":".join(sys.path))
+    with tempfile.TemporaryDirectory() as folder:
+        command = [
+            sys.executable,
+            "-X",
+            "warn_default_encoding",
+            "-W",
+            "error::EncodingWarning",
+            "-c",
+            ELSEWHERE,
+            folder,
+        ]
+        done = subprocess.run(command, env=about, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+def test_damaged_models_are_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        about = {"tasks": ["flip_flop"], "encodings": ["none"], "profile": "smoke", "settings": {"training.steps": 2}}
+        posbench.run(**about, output=Path(folder) / "run", save_models=True, progress=False)
+        [path] = (Path(folder) / "run" / "models").iterdir()
+        data, (arrays, metadata) = path.read_bytes(), read_arrays(path)
+        assert metadata["encoding"] == "none" and "embedding.weight" in arrays
+        for at in (len(data) - 1, data.index(b"flip_flop")):
+            path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+            assert "is damaged" in raised(posbench.InputError, read_arrays, path)
+        for damaged in (data[:-1], data[:5], b"", data[:40]):
+            path.write_bytes(damaged)
+            assert str(path) in raised(posbench.InputError, read_arrays, path)
 
 
 def test_bad_answers_are_refused():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,6 +59,19 @@ def _import(module: str, package: str) -> Any:
         raise ProgramError(f"{package} is missing ({error}); run \"pip install '{package}'\"") from None
 
 
+def _plain_path(name: str, also: str = "") -> str:
+    """Returns a name as a relative path that leads nowhere else, of parts with letters, digits and the characters "_. -" and
+    `also`. A part that has to change, or is too long for a folder, ends in its checksum."""
+
+    def plain(part: str) -> str:
+        safe = re.sub(rf"[^\w. {re.escape(also)}-]", "_", part, flags=re.A)[:150]
+        if part and safe == part == part.strip(". "):
+            return part
+        return f"{safe.strip('. ')}-{zlib.crc32(part.encode(errors='surrogateescape')):08x}"
+
+    return "/".join(map(plain, name.split("/")))
+
+
 class TensorBoard:
     """One folder of event files for each experiment. It has no artifacts: the table and the paths are a text."""
 
@@ -96,7 +111,9 @@ class TensorBoard:
 
     def _add(self, run: LoggedRun, step: int, summary: Any) -> None:
         if run.id not in self._writers:
-            self._writers[run.id] = self._make_writer(str(self._directory / run.group / run.name.replace(":", "_")))
+            self._writers[run.id] = self._make_writer(
+                str(self._directory / run.group / _plain_path(run.name.replace(":", "_"), "=,()+"))
+            )
             config = "    " + json.dumps(dict(run.config), indent=1).replace("\n", "\n    ")
             self._add(run, 0, self._text("configuration", config))
         # The bytes are parsed because the summary may be of TensorFlow, if that is installed.
@@ -160,7 +177,7 @@ class MLflow:
 
     def __init__(self, project: str):
         self._mlflow: Any = _import("mlflow", "mlflow-skinny")
-        self.errors: tuple[type[Exception], ...] = (self._mlflow.MlflowException,)
+        self.errors: tuple[type[Exception], ...] = (self._mlflow.MlflowException, OSError, ImportError)
         self._client = self._mlflow.MlflowClient()
         self._project = project
         self._experiment: str | None = None
@@ -172,7 +189,11 @@ class MLflow:
         run_id = self._open(run, {"mlflow.parentRunId": parent})
         steps = [*points.items(), *([(result.step, result.values)] if result else [])]
         now, entities = int(time.time() * 1000), self._mlflow.entities
-        metrics = [entities.Metric(name, value, now, step) for step, values in steps for name, value in values.items()]
+        metrics = [
+            entities.Metric(_plain_path(name), value, now, step)
+            for step, values in steps
+            for name, value in values.items()
+        ]
         for first in range(0, len(metrics), 1000):  # the most that a call takes
             self._client.log_batch(run_id, metrics=metrics[first : first + 1000])
         if result:
@@ -192,7 +213,8 @@ class MLflow:
         pass
 
     def _log_config(self, run_id: str, config: Mapping[str, Any]) -> None:
-        self._client.log_batch(run_id, params=[self._mlflow.entities.Param(k, str(v)) for k, v in config.items()])
+        params = [self._mlflow.entities.Param(_plain_path(name), str(value)) for name, value in config.items()]
+        self._client.log_batch(run_id, params=params)
 
     def _open(self, run: LoggedRun, tags: Mapping[str, str]) -> str:
         if self._experiment is None:
@@ -258,5 +280,10 @@ def make_backend(to: str, run: Path, project: str | None, directory: str | Path 
     if directory is not None:
         raise InputError(f"a directory is for tensorboard only; set {places[to]} to choose where {to} writes")
     backend: Any = {"wandb": WandB, "mlflow": MLflow, "trackio": Trackio}[to]
-    made: Backend = backend(project or "posbench")
+    try:
+        made: Backend = backend(project or "posbench")
+    except ProgramError:
+        raise
+    except Exception as error:  # of an address or a setting of the library
+        raise ProgramError(f"{to} cannot be used: {' '.join(str(error).split())}; correct {places[to]}") from error
     return made

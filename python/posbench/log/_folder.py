@@ -80,6 +80,7 @@ class RunFolder:
         for number, text in enumerate(whole.split(b"\n") if whole else [], 1):
             try:
                 line = json.loads(text)
+                _check_checksum(text, line)
                 lines[Experiment(line["task"], line["encoding"], line["seed"])] = line
             except (ValueError, KeyError, TypeError) as error:
                 raise InputError(f"{path}:{number}: {error!r}; expected a finished experiment") from None
@@ -149,6 +150,13 @@ class RunFolder:
         return True
 
 
+def _check_checksum(text: bytes, line: Mapping[str, Any]) -> None:
+    """Raises ValueError if the checksum at the end of a line is not that of the line. Lines of older versions have none."""
+    body, _, end = text.rpartition(b',"crc32":"')
+    if "crc32" in line and end != b'%08x"}' % zlib.crc32(body):
+        raise ValueError("the line was changed, its checksum is another")
+
+
 def results(line: Mapping[str, Any]) -> dict[str, float]:
     """Returns the results of a finished experiment on its splits, such as {"test/in_distribution/sequence": 0.5}."""
     values: dict[str, float] = {}
@@ -187,7 +195,7 @@ def _suffix(rate: Any) -> str:
 def _add_losses(path: Path, several_rates: bool, points: Points) -> None:
     """Adds the losses of the whole lines of a file of --trace-loss, if it exists."""
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return
     try:

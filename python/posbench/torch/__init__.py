@@ -17,7 +17,8 @@ from . import encodings
 from .encoding import Attention, Encoding, ModelConfig
 from .files import load_parameters, save_parameters
 from .model import Transformer
-from .training import Training, initial_model, run, train
+from .runs import run
+from .training import Training, initial_model, train
 from .twin import Differences, twin
 
 __all__ = [

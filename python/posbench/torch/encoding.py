@@ -3,51 +3,59 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
 
+from .._program import default_settings
+
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """The sizes from which model and encoding create their parameters; the settings `model.*` of a configuration."""
+    """What model and encoding create their parameters from: the sizes of the task, and the settings `model.*` of a
+    configuration as attributes, such as `width`, `heads` and `window` (`posbench list settings` shows all)."""
 
     vocabulary: int
     trained_length: int  # tokens of the longest training sequence that is expected
     longest_length: int  # the same of all splits
-    layers: int = 2
-    width: int = 64  # C
-    heads: int = 4  # H
-    feed_forward: int = 0  # inner width; 0: 4 C, of SwiGLU 8/3 C
-    causal: bool = True
-    pre_norm: bool = True
-    activation: str = "gelu"  # or "relu", "swiglu"
-    dropout: float = 0.0
-    tied_embeddings: bool = False
-    norm_kind: str = "layer_norm"  # or "rms_norm"
-    biases: bool = True
-    qk_norm: bool = False
-    logit_scale: str = "constant"  # or "log_length", "log_length_beyond"
-    window: int = 0  # 0: all keys
-    segment: int = 0  # tokens; 0: no segments
-    chunk: int = 0  # tokens; 0: no chunks
-    sinks: int = 0
-    temperature: int = 0  # L; 0: none
-    loops: int = 1
     coordinates: int = 0  # A, of a position that the task states; 0: none
+    settings: Mapping[str, Any] = field(default_factory=dict)  # model.*; the others have the program's defaults
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "settings", {**default_settings("model"), **self.settings})
+
+    def __getattr__(self, name: str) -> Any:
+        settings = self.__dict__.get("settings", {})
+        if name in settings:
+            return settings[name]
+        similar = get_close_matches(name, [*settings, *dir(type(self))], 1)
+        raise AttributeError(
+            f"ModelConfig has no '{name}'" + "".join(f"; did you mean '{other}'?" for other in similar)
+        )
+
+    @property
+    def causal(self) -> bool:
+        return bool(self.attention == "causal")
+
+    @property
+    def pre_norm(self) -> bool:
+        return bool(self.norm == "pre")
 
     @property
     def head_width(self) -> int:
         """D = C / H"""
-        return self.width // self.heads
+        return int(self.width // self.heads)
 
     @property
     def inner_width(self) -> int:
+        """The inner width of feed-forward layers."""
         if self.feed_forward:
-            return self.feed_forward
-        return (8 * self.width // 3 + 7) // 8 * 8 if self.activation == "swiglu" else 4 * self.width
+            return int(self.feed_forward)
+        return int((8 * self.width // 3 + 7) // 8 * 8 if self.activation == "swiglu" else 4 * self.width)
 
 
 @dataclass(frozen=True)
@@ -68,9 +76,11 @@ class Attention:
 
     @property
     def distance(self) -> Tensor:
-        """Returns i - j for query i and key j, (T, T) or (B, 1, T, T); negative for later keys."""
+        """Returns i - j for query i and key j, (T, T) or (B, 1, T, T); negative for later keys, but 0 where the query does
+        not see the key, so that log(1 + distance) has a gradient in causal models."""
         difference = self.positions[..., :, None] - self.positions[..., None, :]
-        return difference if difference.dim() == 2 else difference[:, None]
+        difference = difference if difference.dim() == 2 else difference[:, None]
+        return difference.masked_fill(~self.visible, 0)
 
 
 def snake_case(name: str) -> str:

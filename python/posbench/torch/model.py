@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Callable
+from unittest import mock
 
 import torch
 from torch import Tensor, nn
@@ -241,3 +243,20 @@ class Transformer(Model):
             own = f"{self.encoding.report_name()}.{attribute}"
             named[self.encoding.file_names.get(attribute, own)] = (parameter, False)
         return named
+
+
+@contextmanager
+def recorded_scores(model: Model) -> Iterator[dict[int, tuple[Attention, Tensor]]]:
+    """Yields a dictionary that gets the inputs and the scores of each layer of a Transformer when it is called."""
+    scores: dict[int, tuple[Attention, Tensor]] = {}
+    if not isinstance(model, Transformer):
+        yield scores
+        return
+    normalize = model.encoding.normalize
+
+    def keep(a: Attention, given: Tensor) -> Tensor:
+        scores[a.layer] = a, given
+        return normalize(a, given)
+
+    with mock.patch.object(model.encoding, "normalize", keep):
+        yield scores

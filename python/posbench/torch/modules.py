@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Callable
 
 import torch
@@ -12,7 +12,6 @@ from .._program import InputError
 from .encoding import ModelConfig, snake_case
 
 MakeModule = Callable[[ModelConfig], nn.Module]
-_CAUSAL_TOLERANCE = 1e-4  # relative to the largest logit; rounding is far below
 
 
 class Model(nn.Module):
@@ -113,45 +112,3 @@ def describe(value: Any) -> str:
     if not isinstance(value, Tensor):
         return f"a value of type {type(value).__name__}"
     return f"{'floats' if value.is_floating_point() else 'numbers'} of shape {tuple(value.shape)}"
-
-
-def check_module(model: Model, about: str, given: Mapping[str, Tensor]) -> None:
-    """Raises InputError if the modules of a model fail on the longest sequences, or if the logits of a token depend on
-    later tokens of a causal model, or else on padding. `given` has the arguments of two samples of the task."""
-    config, device = model.config, model.device
-    length = max(4, config.longest_length)
-    half = length // 2
-    arguments = {
-        name: torch.cat([values, values[..., -1:].expand(*values.shape[:-1], length)], -1)[..., :length].to(device)
-        for name, values in given.items()
-    }
-    arguments["mask"] = torch.ones(2, length, dtype=torch.bool, device=device)
-    arguments["mask"][:, half:] = config.causal
-    generator = torch.Generator().manual_seed(0)
-    first, later = torch.randint(config.vocabulary, (2, length), generator=generator).split([half, length - half], 1)
-    others = torch.randint(config.vocabulary, later.shape, generator=generator)
-    was_training = model.training
-    logits = []
-    with torch.no_grad(), torch.random.fork_rng([device] if device.type == "cuda" else []):
-        for rest in (later, later, others):
-            arguments["tokens"] = torch.cat([first, rest], 1).to(device)
-            torch.manual_seed(0)  # an encoding may draw positions
-            try:
-                logits.append(model.eval()(**arguments)[:, :half].float())
-            except InputError:
-                raise
-            except Exception as error:
-                message = (str(error) or type(error).__name__).strip().splitlines()[0]
-                raise InputError(f"{about} fails on sequences of {length} tokens: {message}") from error
-    model.train(was_training)
-    if not all(values.isfinite().all() for values in logits):
-        raise InputError(f"the logits of {about} are not finite before training")
-    tolerance = _CAUSAL_TOLERANCE * (1 + logits[0].abs().max().item())
-    if (logits[0] - logits[1]).abs().max().item() > tolerance:
-        return  # it draws random numbers by a generator of its own
-    if (logits[0] - logits[2]).abs().max().item() > tolerance:
-        raise InputError(
-            f"the logits of {about} depend on later tokens; make it causal, or set model.attention=bidirectional"
-            if config.causal
-            else f"the logits of {about} depend on padding; hide the tokens where its argument mask is False"
-        )

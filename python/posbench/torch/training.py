@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import sys
 import tempfile
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,23 +14,27 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from .._program import InputError, Settings, call, configuration
-from ..report import Report, score_files, write_answers, write_unfinished
+from .._program import InputError, default_settings, text_of
 from ..samples import Samples, Task
 from .encoding import Encoding, ModelConfig
-from .files import load_parameters
+from .files import load_parameters, save_initial
 from .model import Transformer
-from .modules import AnyModel, MakeModule, Model, check_module, make_module, name_of
+from .modules import AnyModel, MakeModule, Model, make_module, name_of
 
 MakeEncoding = Callable[[ModelConfig], Encoding]
 _TEST_BATCH = 128
-_COUNTS = ("window", "segment", "chunk", "sinks", "temperature")
-_OF_ATTENTION = {**dict.fromkeys(_COUNTS, 0), "qk_norm": False, "logit_scale": "constant"}  # without effect
-_ONLY = {
-    "optimizer": "adamw",
-    "outputs": "vocabulary",
-    "validate_splits": False,
-}  # settings that are supported with this value only
+_OF_ATTENTION = ("window", "segment", "chunk", "sinks", "temperature", "qk_norm", "logit_scale")
+# The settings of training that train() reads, and those that change the samples. The others must have their defaults.
+_TRAINING = {
+    *("steps", "batch", "learning_rate", "warm_up", "decay", "weight_decay", "decayed_parameters", "beta1", "beta2"),
+    *("epsilon", "clip", "validate_every", "validation_sequences", "early_stop", "samples", "lengths", "groups"),
+}
+# The fraction of the peak learning rate after a part of the steps that follow the warm-up.
+_DECAYS: dict[str, Callable[[float], float]] = {
+    "cosine": lambda done: (1 + math.cos(math.pi * done)) / 2,
+    "linear": lambda done: 1 - done,
+    "constant": lambda done: 1.0,
+}
 
 
 @dataclass
@@ -65,39 +67,22 @@ class Training:
 
 def model_config(task: Task) -> ModelConfig:
     """Returns the model of a task under its configuration."""
-    about, model = task.manifest, task.manifest["settings"]["model"]
-    if model.get("block", "sequential") != "sequential":
-        raise InputError(f"model.block is {model['block']}; posbench.torch has sequential blocks only")
-    loops = about["settings"]["evaluation"].get("loops", 0)
-    if loops not in (0, model.get("loops", 1)):
+    about, settings = task.manifest, task.manifest["settings"]
+    require_defaults("model", settings["model"], ["block"], "posbench.torch has sequential blocks only; leave it at")
+    loops = settings["evaluation"].get("loops", 0)
+    if loops not in (0, settings["model"].get("loops", 1)):
         raise InputError(
             f"evaluation.loops is {loops}; posbench.torch tests with as many loops as it trains, model.loops"
         )
-    blocks = ("norm_kind", "biases", "qk_norm", "logit_scale", *_COUNTS, "loops")
-    return ModelConfig(
-        vocabulary=about["vocabulary"],
-        trained_length=about["trained_length"],
-        longest_length=about["longest_length"],
-        coordinates=about.get("coordinates", 0),
-        layers=model["layers"],
-        width=model["width"],
-        heads=model["heads"],
-        feed_forward=model["feed_forward"],
-        causal=model["attention"] == "causal",
-        pre_norm=model["norm"] == "pre",
-        activation=model["activation"],
-        dropout=model["dropout"],
-        tied_embeddings=model["tied_embeddings"],
-        **{name: model[name] for name in blocks if name in model},
-    )
+    sizes = (about["vocabulary"], about["trained_length"], about["longest_length"], about.get("coordinates", 0))
+    return ModelConfig(*sizes, settings["model"])
 
 
-def refuse_attention_settings(config: ModelConfig, what: str) -> None:
-    for name, value in _OF_ATTENTION.items():
-        if getattr(config, name) != value:
-            raise InputError(
-                f"model.{name} is {getattr(config, name)}; {what} replaces attention, so leave it at {value}"
-            )
+def require_defaults(group: str, settings: Mapping[str, Any], names: Iterable[str], why: str) -> None:
+    """Raises InputError if a setting of these names has another value than the program's default."""
+    for name, default in default_settings(group).items():
+        if name in names and settings.get(name, default) != default:
+            raise InputError(f"{group}.{name} is {text_of(settings[name])}; {why} {text_of(default)}")
 
 
 def initial_model(
@@ -107,15 +92,14 @@ def initial_model(
     encoding (`Encoding.spec`), the parameters of the encoding are drawn with `seed` instead, as those of a mixer."""
     config = model_config(task)
     if mixer:
-        refuse_attention_settings(config, "a mixer")
+        require_defaults("model", config.settings, _OF_ATTENTION, "a mixer replaces attention, so leave it at")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = Transformer(config, make_encoding(config), mixer)
     spec = model.encoding.spec
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
-        config_file, path = Path(folder) / "config.json", Path(folder) / "initial.safetensors"
-        config_file.write_text(call(["run", "--show-config", *task.flags]))
-        call(["forward", config_file, task.spec, spec, "--initial", "--seed", seed, "--model-output", path])
+        path = Path(folder) / "initial.safetensors"
+        save_initial(task, spec, seed, path)
         load_parameters(model, path, only_shared=spec == "none")
     with torch.no_grad():
         model.constrain()
@@ -125,7 +109,7 @@ def initial_model(
 def any_model(task: Task, make: MakeModule, seed: int = 0) -> AnyModel:
     """Returns a model from tokens to logits before training; `seed` draws its initial values."""
     config = model_config(task)
-    refuse_attention_settings(config, "the model")
+    require_defaults("model", config.settings, _OF_ATTENTION, "the model replaces attention, so leave it at")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         module = make_module(make, config, "model")
@@ -191,8 +175,7 @@ def schedule(decay: str, step: int, steps: int, warm_up: int) -> float:
     """Returns the fraction of the peak learning rate at this step."""
     if step < warm_up:
         return (step + 1) / warm_up
-    done = (step - warm_up) / max(1, steps - warm_up)
-    return {"cosine": (1 + math.cos(math.pi * done)) / 2, "linear": 1 - done, "constant": 1.0}[decay]
+    return _DECAYS[decay]((step - warm_up) / max(1, steps - warm_up))
 
 
 def clip(parameters: Sequence[Tensor], most: float) -> Tensor:
@@ -207,7 +190,7 @@ def clip(parameters: Sequence[Tensor], most: float) -> Tensor:
 
 def make_optimizer(model: Model, options: Mapping[str, Any]) -> torch.optim.Optimizer:
     decay = options["weight_decay"]
-    every = options.get("decayed_parameters", "matrices") == "all"
+    every = options["decayed_parameters"] == "all"
     groups: dict[bool, list[torch.nn.Parameter]] = {True: [], False: []}
     for parameter, decays in model.decaying_parameters():
         groups[every or decays].append(parameter)
@@ -228,13 +211,14 @@ def train(
 ) -> Training:
     """Trains a model on the stream of a task and a seed, by the settings `training.*` of its configuration. `steps`
     ends it sooner; `on_validation` is called after every validation."""
-    options = task.manifest["settings"]["training"]
-    for name, value in _ONLY.items():
-        if options.get(name, value) != value:
-            raise InputError(f"training.{name} is {options[name]}; posbench.torch has {value} only")
+    defaults, given = default_settings("training"), task.manifest["settings"]["training"]
+    require_defaults("training", given, defaults.keys() - _TRAINING, "posbench.torch trains with")
+    options = {**defaults, **given}
     rate = options["learning_rate"]
     if not isinstance(rate, (int, float)):
         raise InputError(f"training.learning_rate is {rate}; posbench.torch trains at one learning rate")
+    if options["decay"] not in _DECAYS:
+        raise InputError(f"training.decay is {options['decay']}; posbench.torch has {', '.join(_DECAYS)}")
     total, batch = options["steps"], options["batch"]
     warm_up = math.ceil(options["warm_up"] * total)
     parameters = list(model.parameters())
@@ -264,132 +248,11 @@ def train(
             if validation is None:
                 validation = task.samples("validation", seed=seed, count=options["validation_sequences"])
             token, sequence = accuracies(scored_logits(model, validation), validation)
-            training.learning_curve.append(
-                {
-                    "step": training.steps,
-                    "loss": sum(since) / len(since),
-                    "validation_token": token,
-                    "validation_sequence": sequence,
-                }
-            )
+            point = {"step": training.steps, "loss": sum(since) / len(since)}
+            training.learning_curve.append({**point, "validation_token": token, "validation_sequence": sequence})
             since = []
             perfect_validations = perfect_validations + 1 if token == 1 else 0
             training.stopped_early = 0 < options["early_stop"] <= perfect_validations and training.steps < total
             if on_validation:
                 on_validation(training)
     return training
-
-
-def only_splits(flags: Sequence[str]) -> list[str]:
-    """Turns off the tests beyond the splits of the task, which a profile may have. Refuses those that a user asks for."""
-    result = list(flags)
-    for name, meaning in (("grid", "grid of lengths"), ("shift", "split 'shift'")):
-        given = [flag for flag in flags if flag.startswith(f"evaluation.{name}=")]
-        if any(flag != f"evaluation.{name}=0" for flag in given):
-            raise InputError(f"{given[-1]}: posbench.torch tests no {meaning}; leave it out")
-        result += ["--set", f"evaluation.{name}=0"]
-    return result
-
-
-def run(
-    encoding: MakeEncoding | None = None,
-    tasks: Iterable[str] = (),
-    *,
-    mixer: MakeModule | None = None,
-    model: MakeModule | None = None,
-    seeds: int | Sequence[int] = 1,
-    profile: str | None = None,
-    settings: Settings = (),
-    config: str | Path | None = None,
-    device: torch.device | str | None = None,
-    name: str | None = None,
-    description: str = "",
-    output: str | Path | None = None,
-    progress: bool = True,
-) -> Report:
-    """Trains a model with this encoding (a class, or a function of ModelConfig) on each task and seed, tests it on every
-    split, and has the program write the report: that of `posbench run` with the same profile and settings, so that
-    the two may be compared. It refuses modules whose logits depend on later tokens, or in bidirectional models on
-    padding. `seeds` is their number, or a list of them. It runs on a GPU if there is one.
-
-    Instead of an encoding: `mixer` makes a module from (batch, tokens, channels) to the same shape, which replaces
-    attention in every layer; `model` makes a whole model, from tokens to logits (batch, tokens, vocabulary). Both are
-    classes or functions of ModelConfig. The report calls them by the name of the function or of the class, or `name`."""
-    tasks = [tasks] if isinstance(tasks, str) else list(tasks)
-    if not tasks:
-        raise InputError("there are no tasks; expected their names, as in tasks=['flip_flop']")
-    if isinstance(encoding, str):
-        raise InputError(
-            f"the encoding is '{encoding}'; posbench.run(encodings=['{encoding}']) trains encodings by name"
-        )
-    if sum(given is not None for given in (encoding, mixer, model)) != 1:
-        raise InputError("run trains one thing; expected an encoding, mixer=... or model=...")
-    if isinstance(seeds, int):
-        if seeds < 1:
-            raise InputError(f"seeds is {seeds}, expected the number of seeds (1 or more) or a list of seeds")
-        seeds = range(seeds)
-    flags = tuple(only_splits(configuration(profile, settings, config)))
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
-        files: list[Path] = []
-        made_tasks = [Task(spec, flags) for spec in tasks]
-        if any("extend" in task.manifest["settings"] for task in made_tasks):
-            raise InputError(
-                "a setting 'extend.*' is given; posbench.torch does not extend trained models, so leave it out"
-            )
-        for task in made_tasks:
-            samples = tensors(task.samples(f"test:{task.splits[0]}", count=2), "cpu")
-            for seed in seeds:
-                started = time.process_time()
-                made = _make_model(task, seed, encoding, mixer, model).to(device)
-                kind = "encoding" if encoding else "mixer" if mixer else "model"
-                check_module(made, f"the {kind} '{made.report_name()}'", samples)
-                called = name or made.report_name()
-                shown = _Progress(f"{called} on {task.spec}, seed {seed}", task) if progress else None
-                training = train(made, task, seed, on_validation=shown)
-                about = dict(
-                    training.model(),
-                    name=called,
-                    description=description,
-                    trained_as_configured=isinstance(
-                        made, Transformer
-                    ),  # the configuration has the sizes of no other model
-                    parameters=sum(p.numel() for p in made.parameters()),
-                    seconds=time.process_time() - started,
-                )
-                files += _test(made, task, seed, about, Path(folder), len(files))
-        return score_files(files, output)
-
-
-def _make_model(
-    task: Task, seed: int, encoding: MakeEncoding | None, mixer: MakeModule | None, model: MakeModule | None
-) -> Model:
-    return any_model(task, model, seed) if model else initial_model(task, encoding or Encoding, seed, mixer=mixer)
-
-
-def _test(model: Model, task: Task, seed: int, about: Mapping[str, Any], folder: Path, number: int) -> list[Path]:
-    files: list[Path] = []
-    count = task.manifest["settings"]["evaluation"]["sequences"]
-    for split in task.splits:
-        path = folder / f"{number + len(files)}.npz"
-        diverged = about.get("status") == "diverged"
-        samples = task.samples(f"test:{split}", seed=seed, count=1 if diverged else count)
-        if diverged:
-            return [write_unfinished(path, samples, about)]
-        files.append(write_answers(path, samples, scored_logits(model, samples), about))
-    return files
-
-
-class _Progress:
-    """Prints a line on standard error after every validation."""
-
-    def __init__(self, what: str, task: Task):
-        self.what, self.steps = what, task.manifest["settings"]["training"]["steps"]
-
-    def __call__(self, training: Training) -> None:
-        point = training.learning_curve[-1]
-        print(
-            f"{self.what}: step {point['step']} of {self.steps}, loss {point['loss']:.4f}, "
-            f"validation {point['validation_token']:.4f}",
-            file=sys.stderr,
-        )
