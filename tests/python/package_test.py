@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 import posbench  # noqa: E402
 from checks import raised  # noqa: E402
+from posbench import Samples  # noqa: E402
 from posbench._safetensors import read_arrays  # noqa: E402
 
 
@@ -89,11 +90,25 @@ def test_answers_become_a_report():
     [experiment] = report.experiments
     assert (experiment["encoding"], experiment["seed"], experiment["parameters"]) == ("oracle", 2, 5)
     assert {row["value"] for row in report.rows()} == {1.0}
+    order = np.random.default_rng(0).permutation(16)
+    shuffled = [Samples(**{k: a[order] for k, a in s.arrays().items()}, manifest=s.manifest) for s in tests]
+    assert posbench.score(map(right, shuffled), "oracle", parameters=5, description="knows").rows() == report.rows()
     logits = [(samples, np.eye(task.vocabulary)[np.maximum(samples.targets, 0)]) for samples in tests]
     everywhere = posbench.score(logits, "oracle")
     assert [row for row in everywhere.rows() if row["metric"] == "token"][0]["correct"] == 16
     assert all(row["value"] > 0 for row in everywhere.rows() if row["metric"] == "loss")
     assert "oracle" in posbench.table(report)
+
+
+def test_only_the_target_is_right_among_candidates():
+    task = posbench.task("dyck", profile="smoke")
+    tests = [task.samples(f"test:{split}", count=8) for split in task.splits]
+    other = [
+        (s, np.where(s.candidates[:, :1] == s.at_scored(s.targets), *s.candidates[:, 1::-1].T[..., None]))
+        for s in tests
+    ]
+    assert {row["value"] for row in posbench.score(other, "m").rows()} == {0.0}
+    assert {row["value"] for row in posbench.score(map(right, tests), "m").rows()} == {1.0}
 
 
 def test_numbers_of_numpy_are_numbers():
