@@ -292,7 +292,12 @@ def test_torch_training_is_that_of_the_program():
     cases = {
         "dyck": {"training.warm_up": 0.51, "training.decay": "linear"},  # it restricts the candidates
         "addition": {"training.decay": "constant", "training.warm_up": 0},  # whose answers have several tokens
-        "flip_flop:length=4": {"training.early_stop": 2, "training.validation_sequences": 4, "training.steps": 400},
+        "flip_flop:length=4": {  # some validations are perfect, and then not
+            "training.early_stop": 6,
+            "training.validate_every": 1,
+            "training.validation_sequences": 4,
+            "training.batch": 4,
+        },
     }
     for task, settings in cases.items():
         about = {"tasks": [task], "seeds": [3], "profile": "smoke", "progress": False}
