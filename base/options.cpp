@@ -82,6 +82,8 @@ void OptionTable::numbers(std::string name, std::vector<double>& values, double 
              return false;
          }
          std::sort(parsed.begin(), parsed.end());
+         // Several numbers lie between the limits: 1,5e-3 is one number with a decimal comma.
+         if (parsed.size() > 1 && (parsed.front() == low || parsed.back() == high)) return false;
          if (parsed.empty() || std::adjacent_find(parsed.begin(), parsed.end()) != parsed.end()) return false;
          values = std::move(parsed);
          return true;

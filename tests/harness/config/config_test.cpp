@@ -68,7 +68,8 @@ TEST_CASE("learning rates are one number or several different ones, in every for
   };
   CHECK(rates("1e-3") == Rates{1e-3});
   CHECK(rates("3e-3,3e-4,1e-3") == Rates{3e-4, 1e-3, 3e-3});
-  for (const char* bad : {"", "x", "1e-3,", "1e-3,2", "1e-3,0.001"}) CHECK_THROWS_AS(rates(bad), InputError);
+  for (const char* bad : {"", "x", "1e-3,", "1e-3,2", "1e-3,0.001", "1,5e-3", "0,001"})
+    CHECK_THROWS_AS(rates(bad), InputError);
 
   const TemporaryDirectory directory;
   for (const char* listed : {"[0.003, 1e-3]", "\"1e-3,0.003\""}) {
