@@ -69,7 +69,7 @@ def select_sizes(request):
 
 def megabytes(field):
     """Returns a field of /proc/self/status: VmRSS is the memory in use, VmHWM the most since the last reset."""
-    with open("/proc/self/status") as file:
+    with open("/proc/self/status", encoding="utf-8") as file:
         return next(int(line.split()[1]) for line in file if line.startswith(field)) / 1024
 
 
@@ -223,7 +223,7 @@ def measure(request, size, encoding):
             gc.collect()
             ctypes.CDLL(None).malloc_trim(0)
             before = megabytes("VmRSS")
-            with open("/proc/self/clear_refs", "w") as file:
+            with open("/proc/self/clear_refs", "w", encoding="utf-8") as file:
                 file.write("5")  # resets VmHWM
             trainers[form] = Trainer(size, encoding, form)
             for _ in range(3):

@@ -175,7 +175,7 @@ def judge(mutant: Mutant, jobs: int) -> str:
 
 def run(mutants: list[Mutant], jobs: int) -> int:
     (COPY / "build").mkdir(parents=True, exist_ok=True)
-    with open(COPY / "build" / "mutants.lock", "w") as lock:
+    with open(COPY / "build" / "mutants.lock", "w", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -26,7 +26,6 @@ os.environ.update(POSBENCH_PROGRAM=str(Path(sys.argv[1]).resolve()), HF_HOME=str
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 
 import posbench  # noqa: E402
-import posbench.data  # noqa: E402
 
 
 def exported(task, split, seed, first, count):

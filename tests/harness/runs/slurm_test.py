@@ -46,14 +46,14 @@ atexit.register(clean_up)
 def skip(reason):
     for name in ("munged", "slurmctld", "slurmd"):
         if os.path.exists(path(name + ".log")):
-            with open(path(name + ".log"), errors="replace") as log:
+            with open(path(name + ".log"), encoding="utf-8", errors="replace") as log:
                 print(f"--- {name}:", *log.readlines()[-5:], sep="\n")
     print("skipped:", reason)
     sys.exit(77)
 
 
 def start(name, *arguments):
-    with open(path(name + ".log"), "w") as log:
+    with open(path(name + ".log"), "w", encoding="utf-8") as log:
         daemons.append(subprocess.Popen([name, *arguments], stdout=log, stderr=log, stdin=subprocess.DEVNULL))
 
 
@@ -102,7 +102,7 @@ def start_slurm():
     if not wait_for(10, lambda: os.path.exists(path("munge", "socket"))):
         skip("munged does not start")
     host, user = socket.gethostname().split(".")[0], output("id", "-un")
-    with open(path("slurm.conf"), "w") as conf:
+    with open(path("slurm.conf"), "w", encoding="utf-8") as conf:
         conf.write(f"""
 ClusterName=posbench
 SlurmctldHost={host}(127.0.0.1)
@@ -132,7 +132,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
     if not os.path.exists("/sys/fs/cgroup/cgroup.controllers") and not os.path.exists("/sys/fs/cgroup/freezer"):
         # slurmd does not start where it cannot detect the version of cgroups. It needs none with the settings above.
         version = int(output("slurmd", "-V").split()[1].split(".")[0])  # "slurm-wlm 22.05.8"
-        with open(path("cgroup.conf"), "w") as conf:
+        with open(path("cgroup.conf"), "w", encoding="utf-8") as conf:
             conf.write(f"CgroupPlugin={'disabled' if version >= 23 else 'cgroup/v1'}\n")
     os.environ["SLURM_CONF"] = path("slurm.conf")
     start("slurmctld", "-D")
