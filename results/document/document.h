@@ -1,6 +1,7 @@
 // Defines what a command shows: a title and a list of blocks. A renderer for each format writes it (render.h), so
 // that no command knows a format.
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -38,6 +39,13 @@ struct Note {
   std::string text;
 };
 
+/// A long list of a document's JSON, whose items are made when they are written. Several threads call `item`.
+struct JsonList {
+  std::string key;
+  size_t count = 0;
+  std::function<Json(size_t index)> item;
+};
+
 struct Document {
   using Block = std::variant<Heading, Text, Facts, Table, Plot, Note>;
 
@@ -46,7 +54,9 @@ struct Document {
 
   // What other forms have in addition. These functions are called only for the format that needs them.
   std::function<std::vector<Block>()> page_blocks;  // of a page, after the blocks: most often plots
+  std::function<std::string()> page;                // HTML that has nothing of the blocks
   std::function<Json()> json;                       // keys that other programs read. Without it: the tables
+  std::optional<JsonList> json_list = {};           // replaces an empty list of `json`
   std::function<Table()> rows;                      // of CSV. Without it: the only table
   PageItems items = {};                             // what the reader of a page can select
 };

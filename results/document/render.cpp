@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -185,6 +187,7 @@ std::string to_latex(const Document& document) {
 }
 
 std::string to_html(const Document& document) {
+  if (document.page) return document.page();
   Page page{.title = document.title, .items = document.items};
   for (const Document::Block& block : document.blocks) add_to_page(block, page);
   if (document.page_blocks) {
@@ -201,6 +204,12 @@ std::string to_csv(const Document& document) {
 }
 
 std::string to_json_text(const Document& document) {
+  if (const std::optional<JsonList>& list = document.json_list) {
+    std::string text;
+    write_indented_json(document.json(), list->key, list->count, list->item,
+                        [&](std::string_view piece) { text += piece; });
+    return text;
+  }
   if (document.json) return to_indented_json(document.json());
   Json json = {{"title", document.title}, {"tables", Json::array()}};
   for (const Table* table : tables_of(document)) json["tables"].push_back(table_json(*table));

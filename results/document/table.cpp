@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -92,6 +95,8 @@ class ConsoleTable {
     for (size_t column = 0; column < table.columns.size(); ++column) columns_.push_back(lay_out(table, column));
     if (style.width > 0) break_wide_cells();
   }
+
+  bool is_whole() const { return blocks().size() == 1; }
 
   std::string text() const {
     std::string text;
@@ -185,8 +190,45 @@ class ConsoleTable {
   std::vector<ConsoleColumn> columns_;
 };
 
+/// Returns a table for each group of rows with the same names, except for the last name, under these names.
+std::string grouped_text(const Table& table, const ConsoleStyle& style) {
+  const auto named = static_cast<std::ptrdiff_t>(table.naming) - 1;
+  std::vector<std::pair<std::string, Table>> groups;
+  for (const std::vector<Cell>& row : table.rows) {
+    std::vector<std::string> names;
+    for (const Cell& cell : std::span(row).first(table.naming - 1)) names.push_back(to_printable(cell.text));
+    const std::string heading = fmt::format("{}", fmt::join(names, ", "));
+    auto group = std::ranges::find(groups, heading, &std::pair<std::string, Table>::first);
+    if (group == groups.end()) {
+      const auto columns = table.columns.begin() + named;
+      group = groups.insert(group, {heading, Table{.columns = {columns, table.columns.end()}}});
+    }
+    group->second.rows.emplace_back(row.begin() + named, row.end());
+  }
+  std::string text;
+  for (const auto& [heading, group] : groups)
+    text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", heading, ConsoleTable(group, style).text());
+  return text;
+}
+
 std::string markdown_line(const std::vector<std::string>& cells) {
   return fmt::format("| {} |\n", fmt::join(cells, " | "));
+}
+
+/// Returns some rows of a table below its header.
+std::string markdown_rows(const Table& table, size_t first, size_t end) {
+  std::vector<std::string> headers, rules;
+  for (const Column& column : table.columns) {
+    headers.push_back(escape_markdown(column.header));
+    rules.push_back(column.align == Align::left ? ":--" : "--:");
+  }
+  std::string text = markdown_line(headers) + markdown_line(rules);
+  for (size_t row = first; row < end; ++row) {
+    std::vector<std::string> cells;
+    for (const Cell& cell : table.rows[row]) cells.push_back(escape_markdown(cell.text));
+    text += markdown_line(cells);
+  }
+  return text;
 }
 
 std::string csv_field(std::string text) {
@@ -202,8 +244,14 @@ std::string csv_field(std::string text) {
 }  // namespace
 
 std::string escape_markdown(std::string_view text) {
+  const std::string printable = to_printable(text);
+  const auto is_in_word = [&](size_t at) {  // Markdown takes '_' inside a word as it is
+    const unsigned char c = at < printable.size() ? static_cast<unsigned char>(printable[at]) : ' ';
+    return std::isalnum(c) != 0 || c == '_' || c >= 0x80;
+  };
   std::string safe;
-  for (const char c : to_printable(text)) {
+  for (size_t at = 0; at < printable.size(); ++at) {
+    const char c = printable[at];
     if (c == '<') {
       safe += "&lt;";
     } else if (c == '>') {
@@ -211,7 +259,8 @@ std::string escape_markdown(std::string_view text) {
     } else if (c == '&') {
       safe += "&amp;";
     } else {
-      if (std::string_view("\\`*[]|~$#").find(c) != std::string_view::npos) safe += '\\';
+      const bool is_emphasis = c == '_' && !(at > 0 && is_in_word(at - 1) && is_in_word(at + 1));
+      if (is_emphasis || std::string_view("\\`*[]|~$#").find(c) != std::string_view::npos) safe += '\\';
       safe += c;
     }
   }
@@ -219,22 +268,17 @@ std::string escape_markdown(std::string_view text) {
 }
 
 std::string to_console_text(const Table& table, const ConsoleStyle& style) {
-  return ConsoleTable(table, style).text();
+  const ConsoleTable whole(table, style);
+  return table.is_grouped && !whole.is_whole() ? grouped_text(table, style) : whole.text();
 }
 
 std::string to_markdown(const Table& table) {
-  std::vector<std::string> headers, rules;
-  for (const Column& column : table.columns) {
-    headers.push_back(escape_markdown(column.header));
-    rules.push_back(column.align == Align::left ? ":--" : "--:");
-  }
-  std::string text = markdown_line(headers) + markdown_line(rules);
-  for (const std::vector<Cell>& row : table.rows) {
-    std::vector<std::string> cells;
-    for (const Cell& cell : row) cells.push_back(escape_markdown(cell.text));
-    text += markdown_line(cells);
-  }
-  return text;
+  const size_t rows = table.rows.size(), shown = table.folded.empty() ? rows : table.first_folded;
+  std::string text = shown > 0 || rows == 0 ? markdown_rows(table, 0, shown) : "";
+  if (shown == rows) return text;
+  if (!text.empty()) text += "\n";
+  return text + fmt::format("<details><summary>{}</summary>\n\n{}\n</details>\n", escape_markdown(table.folded),
+                            markdown_rows(table, shown, rows));
 }
 
 std::string to_csv(const Table& table) {

@@ -29,7 +29,10 @@ struct Column {
 struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;
-  size_t naming = 1;  // columns that name the rows
+  size_t naming = 1;        // columns that name the rows
+  bool is_grouped = false;  // a console that is too narrow has a table for each name except for its last column
+  std::string folded = {};  // Markdown hides the rows from `first_folded` on behind this text, if it is not empty
+  size_t first_folded = 0;
 };
 
 struct ConsoleStyle {

@@ -1,23 +1,17 @@
-#include "results/document/table.h"
+#include "results/presentation/report_table.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "base/printable.h"
+#include "results/document/table.h"
 #include "results/presentation/accuracy_text.h"
-#include "results/presentation/report_table.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
 
 using namespace posbench;
 
 namespace {
-
-Table example() {
-  return {.columns = {{"encoding"}, {"last_x_retrieval", Align::right}, {"seeds", Align::right}},
-          .rows = {{"rope", "0.97", "3"}, {"cope:positions=16", {"1.00", Tone::good}, "10"}}};
-}
 
 std::string row(const std::string& text, size_t number) {
   size_t begin = 0;
@@ -34,95 +28,6 @@ size_t longest_line(const std::string& text) {
 }
 
 }  // namespace
-
-TEST_CASE("a console table aligns its columns and breaks long headers") {
-  CHECK(to_console_text(example()) ==
-        "                     last_x_\n"
-        "encoding           retrieval  seeds\n"
-        "-----------------------------------\n"
-        "rope                    0.97      3\n"
-        "cope:positions=16       1.00     10\n");
-}
-
-TEST_CASE("a console table that is too wide becomes blocks that repeat the first column") {
-  CHECK(to_console_text(example(), {.width = 30}) ==
-        "                     last_x_\n"
-        "encoding           retrieval\n"
-        "----------------------------\n"
-        "rope                    0.97\n"
-        "cope:positions=16       1.00\n"
-        "\n"
-        "encoding           seeds\n"
-        "------------------------\n"
-        "rope                   3\n"
-        "cope:positions=16     10\n");
-}
-
-TEST_CASE("each block of a wide table repeats all columns that name its rows") {
-  Table table{.columns = {{"size"}, {"encoding"}, {"ms/step", Align::right}, {"tokens/s", Align::right}},
-              .rows = {{"tiny", "rope", "1.25", "3200"}},
-              .naming = 2};
-  CHECK(to_console_text(table, {.width = 30}) ==
-        "size  encoding  ms/step\n"
-        "-----------------------\n"
-        "tiny  rope         1.25\n"
-        "\n"
-        "size  encoding  tokens/s\n"
-        "------------------------\n"
-        "tiny  rope          3200\n");
-}
-
-TEST_CASE("a wide cell is broken at every space, also between parentheses") {
-  const Table table{.columns = {{"name"}, {"about"}},
-                    .rows = {{"a", "a number (of all 12 tasks) in [0, 1) or so"}}};
-  CHECK(to_console_text(table, {.width = 30}) ==
-        "name  about\n"
-        "----------------------------\n"
-        "a     a number (of all 12\n"
-        "      tasks) in [0, 1) or so\n");
-}
-
-TEST_CASE("colour changes nothing but colour") {
-  std::string colored = to_console_text(example(), {.color = true});
-  CHECK(colored.find("\033[32m     1.00\033[0m") != colored.npos);
-  for (const std::string code : {"\033[32m", "\033[0m"}) colored.erase(colored.find(code), code.size());
-  CHECK(colored == to_console_text(example()));
-}
-
-TEST_CASE("columns align by characters, not by bytes") {
-  const Table table{.columns = {{"name"}, {"x"}}, .rows = {{"é", "1"}, {"ab", "2"}}};
-  CHECK(to_console_text(table) == "name  x\n-------\né     1\nab    2\n");
-}
-
-TEST_CASE("a table without rows still shows its header") {
-  CHECK(to_console_text({.columns = {{"a"}, {"b"}}}) == "a  b\n----\n");
-}
-
-TEST_CASE("text from a file cannot drive a terminal") {
-  CHECK(to_printable("\033[2J\x07 a\nb \xC2\x9B \xE2\x80\xAE é") == "?[2J? a?b ?? ??? é");
-  CHECK(to_console_text({.columns = {{"a"}}, .rows = {{"\033[31mred"}}}) == "a\n--------\n?[31mred\n");
-}
-
-TEST_CASE("a Markdown table escapes what would be markup") {
-  CHECK(to_markdown(example()) ==
-        "| encoding | last_x_retrieval | seeds |\n"
-        "| :-- | --: | --: |\n"
-        "| rope | 0.97 | 3 |\n"
-        "| cope:positions=16 | 1.00 | 10 |\n");
-  CHECK(escape_markdown("<script>alert(1)</script> a|b `c` *d* [e](f) & g\nh") ==
-        "&lt;script&gt;alert(1)&lt;/script&gt; a\\|b \\`c\\` \\*d\\* \\[e\\](f) &amp; g?h");
-}
-
-TEST_CASE("CSV is quoted by RFC 4180, and a spreadsheet runs none of it as a formula") {
-  const Table table{.columns = {{"a"}, {"b, c"}},
-                    .rows = {{"x\"y", "two\nlines"}, {"=1+1", "@sum"}, {"-0.25", "+inf"}, {"", "cope:a=1,b=2"}}};
-  CHECK(to_csv(table) ==
-        "a,\"b, c\"\r\n"
-        "\"x\"\"y\",\"two\nlines\"\r\n"
-        "'=1+1,'@sum\r\n"
-        "-0.25,'+inf\r\n"
-        ",\"cope:a=1,b=2\"\r\n");
-}
 
 TEST_CASE("the table of a run shows accuracy in and out of distribution and marks what did not finish") {
   const Summary summary = summarize(small_report());
