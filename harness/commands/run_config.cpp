@@ -216,7 +216,7 @@ class Signals {
 
 /// Runs the unfinished experiments, measures the trivial predictors and writes the report. Empty if it was
 /// interrupted.
-std::optional<Report> run_into(const RunRequest& request, const Suite& suite, int jobs, Json about,
+std::optional<SummarizedReport> run_into(const RunRequest& request, const Suite& suite, int jobs, Json about,
                                RunDirectory& directory) {
   const auto measure = [&] {
     const StatusLine status("measuring trivial predictors");
@@ -313,7 +313,7 @@ int run_config(const RunConfig& config, const RunRequest& request) {
     write_message(fmt::format("{}; {}", to_one_line(why),
                               how_to_resume(request, directory, directory.record().manifest.experiments.size())));
   };
-  std::optional<Report> report;
+  std::optional<SummarizedReport> report;
   try {
     report = run_into(request, suite, jobs, std::move(about), directory);
   } catch (const FileError& error) {

@@ -244,7 +244,7 @@ int score(const ScoreRequest& request) {
   about["finished"] = timestamp();
   report.context = std::move(about);
   write_file(request.output, to_indented_json(to_json(report)));
-  const int code = print_accuracies(report, wants_color(request.color));
+  const int code = print_accuracies({std::move(report)}, wants_color(request.color));
   fmt::print("\nreport: {}\n", request.output.string());
   return code;
 }

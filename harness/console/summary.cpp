@@ -16,8 +16,8 @@ void print_table(const Table& table, bool color) {
   fmt::print("{}\n", to_console_text(table, {console_width(), color}));
 }
 
-int print_accuracies(const Report& report, bool color) {
-  const Summary summary = summarize(report);
+int print_accuracies(const SummarizedReport& shown, bool color) {
+  const auto& [report, summary] = shown;
   print_table(accuracy_table(summary), color);
   for (const std::string& note : accuracy_notes(summary)) fmt::print("{}\n", wrap_text(note, 0, console_width()));
   const Table unfinished = unfinished_table(report);
@@ -27,7 +27,7 @@ int print_accuracies(const Report& report, bool color) {
   return 1;
 }
 
-int print_summary(const Report& report, const std::filesystem::path& directory, bool color) {
+int print_summary(const SummarizedReport& report, const std::filesystem::path& directory, bool color) {
   const int code = print_accuracies(report, color);
   fmt::print("\nreport: {}\npage: {}\n", (directory / kReportFile).string(), (directory / kPageFile).string());
   return code;

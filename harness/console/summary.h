@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "results/document/table.h"
-#include "results/types/report.h"
+#include "results/statistics/summary.h"
 
 namespace posbench {
 
@@ -12,9 +12,9 @@ void print_table(const Table&, bool color);
 
 /// Prints the accuracies, their notes, and the experiments that diverged or failed. Returns 1 if there are any of
 /// those, otherwise 0.
-int print_accuracies(const Report&, bool color);
+int print_accuracies(const SummarizedReport&, bool color);
 
 /// Prints the accuracies of a run and the paths of its report and page. Returns the same.
-int print_summary(const Report&, const std::filesystem::path& directory, bool color);
+int print_summary(const SummarizedReport&, const std::filesystem::path& directory, bool color);
 
 }  // namespace posbench

@@ -35,6 +35,6 @@ void LivePage::update() {
 
 void LivePage::stop() const { directory_.write_page(directory_.page(report())); }
 
-Report LivePage::report() const { return make_report(directory_.record(), baselines_, context_); }
+SummarizedReport LivePage::report() const { return {make_report(directory_.record(), baselines_, context_)}; }
 
 }  // namespace posbench

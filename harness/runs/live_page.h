@@ -23,7 +23,7 @@ class LivePage {
   void stop() const;
 
  private:
-  Report report() const;
+  SummarizedReport report() const;
 
   const RunDirectory& directory_;
   std::vector<TaskBaseline> baselines_;

@@ -303,21 +303,21 @@ void RunDirectory::remove_checkpoints() const {
   rmdir((path_ / kCheckpoints).c_str());
 }
 
-Report RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json context) {
+SummarizedReport RunDirectory::write_report(const std::vector<TaskBaseline>& tasks, Json context) {
   check_in_place();
   check_lines(record_, path_, tasks);
-  Report report = take_report(record_, tasks, std::move(context));
-  report.so_far.clear();
+  SummarizedReport done{take_report(record_, tasks, std::move(context))};
+  done.report.so_far.clear();
   OutputFile file(path_ / kReportFile);
-  write_report_text(report, [&](std::string_view text) { file.write(text); });
+  write_report_text(done.report, done.summary, [&](std::string_view text) { file.write(text); });
   file.finish();
-  write_page(page(report));
-  return report;
+  write_page(page(done));
+  return done;
 }
 
-std::string RunDirectory::page(const Report& report) const {
-  const NamedReport run{path_.string(), report};
-  return make_report_page({&run, 1}, page_options({&run, 1}, path_ / kPageFile));
+std::string RunDirectory::page(const SummarizedReport& shown) const {
+  const NamedReport run{path_.string(), shown.report};
+  return make_report_page(run, shown.summary, page_options({&run, 1}, path_ / kPageFile));
 }
 
 void RunDirectory::write_page(const std::string& page) const { write_file(path_ / kPageFile, page); }

@@ -27,6 +27,7 @@
 #include "base/file.h"
 #include "harness/runs/run_record.h"
 #include "results/json/json.h"
+#include "results/statistics/summary.h"
 #include "results/types/report.h"
 
 namespace posbench {
@@ -81,9 +82,9 @@ class RunDirectory {
 
   /// Writes report.json from the finished experiments, and its page. Moves the results out of record() into the
   /// report, which it returns.
-  Report write_report(const std::vector<TaskBaseline>&, Json context);
+  SummarizedReport write_report(const std::vector<TaskBaseline>&, Json context);
   /// Returns the page of a report on this run.
-  std::string page(const Report&) const;
+  std::string page(const SummarizedReport&) const;
   /// Writes report.html.
   void write_page(const std::string& page) const;
   const RunRecord& record() const { return record_; }

@@ -260,14 +260,22 @@ Page complete_page(const Report& report, Page page, std::vector<Section> section
   return page;
 }
 
+std::string fitting_page(std::span<const NamedReport> runs, const MergedReport& all, const Summary& summary,
+                         const PageOptions& options, size_t max_size) {
+  PageSource whole{all.report, summary, runs, options, by_rank(summary), {}, {}};
+  add_experiments(whole);
+  return ReportPage(whole, all.warnings, max_size).fitting_html();
+}
+
 }  // namespace
 
 std::string make_report_page(std::span<const NamedReport> runs, const PageOptions& options, size_t max_size) {
   const MergedReport all = merge_reports(runs);
-  const Summary summary = summarize(all.report);
-  PageSource whole{all.report, summary, runs, options, by_rank(summary), {}, {}};
-  add_experiments(whole);
-  return ReportPage(whole, all.warnings, max_size).fitting_html();
+  return fitting_page(runs, all, summarize(all.report), options, max_size);
+}
+
+std::string make_report_page(const NamedReport& run, const Summary& summary, const PageOptions& options) {
+  return fitting_page({&run, 1}, merge_reports({&run, 1}), summary, options, kMaxPage);
 }
 
 std::string make_report_page(const NamedReport& run, const PageOptions& options, const SitePart& site) {

@@ -8,6 +8,7 @@
 #include "results/document/page.h"
 #include "results/presentation/merged_report.h"
 #include "results/presentation/report_page_options.h"
+#include "results/statistics/summary.h"
 
 namespace posbench {
 
@@ -18,6 +19,9 @@ constexpr std::size_t kMaxPage = 15'000'000;  // bytes
 /// states that. Throws InputError if the runs cannot be shown together.
 std::string make_report_page(std::span<const NamedReport>, const PageOptions& = {},
                              std::size_t max_size = kMaxPage);
+
+/// Returns the page of a run, whose summary is known.
+std::string make_report_page(const NamedReport&, const Summary&, const PageOptions&);
 
 /// Returns the page of a site for a report, with all its results.
 std::string make_report_page(const NamedReport&, const PageOptions&, const SitePart&);

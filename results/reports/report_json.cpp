@@ -177,14 +177,13 @@ Report read_streamed(const std::string& file, Read read) {
 }
 
 /// Returns the JSON of a report with an empty list of experiments.
-Json write_frame(const Report& report) {
+Json write_frame(const Report& report, const Summary& summary) {
   Json json;
   json["schema_version"] = kSchemaVersion;
   json["context"] = report.context;
   json["config"] = report.config;
   json["tasks"] = write_list(report.tasks, write_task);
   json["experiments"] = Json::array();
-  const Summary summary = summarize(report);
   json["summary"] = write_list(summary.rows, [](const SummaryRow& row) { return to_json(row); });
   json["ranking"] = write_list(summary.ranking, [](const Ranking& ranking) { return to_json(ranking); });
   json["timing"] = report.timing;
@@ -194,14 +193,15 @@ Json write_frame(const Report& report) {
 }  // namespace
 
 Json to_json(const Report& report) {
-  Json json = write_frame(report);
+  Json json = write_frame(report, summarize(report));
   json["experiments"] = write_list(report.experiments, [](const ExperimentResult& e) { return to_json(e); });
   return json;
 }
 
-void write_report_text(const Report& report, const std::function<void(std::string_view)>& write) {
+void write_report_text(const Report& report, const Summary& summary,
+                       const std::function<void(std::string_view)>& write) {
   write_indented_json(
-      write_frame(report), "experiments", report.experiments.size(),
+      write_frame(report, summary), "experiments", report.experiments.size(),
       [&](size_t i) { return to_json(report.experiments[i]); }, write);
 }
 

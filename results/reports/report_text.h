@@ -3,11 +3,11 @@
 #include <functional>
 #include <string_view>
 
-#include "results/types/report.h"
+#include "results/statistics/summary.h"
 
 namespace posbench {
 
-/// Passes the indented JSON of a report to `write` in pieces.
-void write_report_text(const Report&, const std::function<void(std::string_view)>& write);
+/// Passes the indented JSON of a report to `write` in pieces. The summary is that of the report.
+void write_report_text(const Report&, const Summary&, const std::function<void(std::string_view)>& write);
 
 }  // namespace posbench

@@ -11,11 +11,31 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <utility>
 #include <vector>
 
 namespace posbench {
 namespace {
+
+/// Remembers the results of a function that is often called with the same arguments. If there are more than `most`
+/// results, all are forgotten.
+template <class Key, class Value>
+class Memo {
+ public:
+  explicit Memo(size_t most) : most_(most) {}
+
+  /// Returns the result for the key, which `compute` returns. The reference is valid until the next call.
+  template <class Compute>
+  const Value& get(const Key& key, Compute compute) {
+    const auto found = known_.find(key);
+    if (found != known_.end()) return found->second;
+    if (known_.size() == most_) known_.clear();
+    return known_.emplace(key, compute()).first->second;
+  }
+
+ private:
+  size_t most_;
+  std::map<Key, Value> known_;
+};
 
 /// Returns log(0!), ..., log(n!). The long double leaves probabilities with errors far below one_sided_boschloo's
 /// tolerance.
@@ -83,13 +103,9 @@ std::vector<double> binomial(std::int64_t n, double rate) {
 constexpr int kGrid = 200;
 using GridRow = std::array<double, kGrid + 1>;  // a value at each rate 0 / kGrid, ..., kGrid / kGrid
 
-/// Returns the probabilities of 0 .. n successes, each at all rates of the grid. The reference is valid until the
-/// thread ends.
-const std::vector<GridRow>& binomial_on_grid(std::int64_t n) {
-  thread_local std::map<std::int64_t, std::vector<GridRow>> known;
-  std::vector<GridRow>& rows = known[n];
-  if (!rows.empty()) return rows;
-  rows.resize(static_cast<size_t>(n) + 1);
+/// Returns the probabilities of 0 .. n successes, each at all rates of the grid.
+std::vector<GridRow> binomial_on_grid(std::int64_t n) {
+  std::vector<GridRow> rows(static_cast<size_t>(n) + 1);
   for (size_t i = 0; i <= kGrid; ++i) {
     const std::vector<double> p = binomial(n, static_cast<double>(i) / kGrid);
     for (size_t k = 0; k < p.size(); ++k) rows[k][i] = p[k];
@@ -131,7 +147,7 @@ ExtremeTables find_extreme_tables(Count a, Count b) {
 /// of a grid, refined.
 double one_sided_boschloo(Count a, Count b) {
   const ExtremeTables extreme = find_extreme_tables(a, b);
-  const std::vector<GridRow>&on_grid_a = binomial_on_grid(a.total), &on_grid_b = binomial_on_grid(b.total);
+  const std::vector<GridRow> on_grid_a = binomial_on_grid(a.total), on_grid_b = binomial_on_grid(b.total);
   GridRow sums{};
   extreme.each([&](size_t x, size_t y) {
     for (size_t i = 0; i <= kGrid; ++i) sums[i] += on_grid_a[x][i] * on_grid_b[y][i];
@@ -169,17 +185,6 @@ class GapTails {
   std::vector<double> tails_;
 };
 
-/// Returns the tails for n numbers. The reference is valid until the next call.
-const GapTails& gap_tails(size_t n) {
-  constexpr size_t kMaxNumbers = 1600;  // 128 MB
-  thread_local std::map<size_t, GapTails> known;
-  thread_local size_t numbers = 0;
-  if (const auto found = known.find(n); found != known.end()) return found->second;
-  if (numbers + n > kMaxNumbers) known.clear(), numbers = 0;
-  numbers += n;
-  return known.emplace(n, GapTails(n)).first->second;
-}
-
 /// Returns the value of this rank, counted from 0, in ascending order.
 double value_of_rank(std::vector<double>& values, size_t rank) {
   const auto nth = [](std::vector<double>& x, size_t n) {
@@ -205,7 +210,8 @@ double value_of_rank(std::vector<double>& values, size_t rank) {
 /// Returns a lower bound of the mean with probability 0.975. With values z_1 <= ... <= z_n and z_0 = 0 it is the
 /// 2.5 % quantile of sum_i gap_i z_i, which is the sum of (z_i - z_{i-1}) tail_{i-1}: equal values need one term.
 double mean_at_least(std::span<const double> ascending) {
-  const GapTails& tails = gap_tails(ascending.size());
+  thread_local Memo<size_t, GapTails> known(4);  // few reports have more numbers of seeds
+  const GapTails& tails = known.get(ascending.size(), [&] { return GapTails(ascending.size()); });
   std::vector<double> sums(kDraws);
   double before = 0;
   for (size_t i = 0; i < ascending.size(); ++i) {
@@ -231,10 +237,10 @@ Interval clopper_pearson_interval(Count count) {
 double boschloo_test(Count a, Count b) {
   if (a.total == 0 || b.total == 0) return 1;
   // A comparison uses few different tables, many times.
-  thread_local std::map<std::array<std::int64_t, 4>, double> known;
-  const auto [p, is_new] = known.try_emplace({a.correct, a.total, b.correct, b.total});
-  if (is_new) p->second = std::min(1.0, 2 * std::min(one_sided_boschloo(a, b), one_sided_boschloo(b, a)));
-  return p->second;
+  thread_local Memo<std::array<std::int64_t, 4>, double> known(1 << 16);
+  return known.get({a.correct, a.total, b.correct, b.total}, [&] {
+    return std::min(1.0, 2 * std::min(one_sided_boschloo(a, b), one_sided_boschloo(b, a)));
+  });
 }
 
 Interval bounded_mean_interval(std::span<const double> values) {
@@ -242,18 +248,13 @@ Interval bounded_mean_interval(std::span<const double> values) {
   std::vector<double> ascending(values.begin(), values.end());
   std::sort(ascending.begin(), ascending.end());
   // Many splits have the same values: every answer right, or none.
-  constexpr size_t kMaxKnown = 1 << 21;  // values: 16 MB
-  thread_local std::map<std::vector<double>, Interval> known;
-  thread_local size_t num_values = 0;
-  if (const auto found = known.find(ascending); found != known.end()) return found->second;
-  std::vector<double> wrong;
-  for (const double value : ascending) wrong.push_back(1 - value);
-  std::reverse(wrong.begin(), wrong.end());
-  const Interval interval{mean_at_least(ascending), 1 - mean_at_least(wrong)};
-  num_values += ascending.size();
-  if (num_values > kMaxKnown) known.clear(), num_values = ascending.size();
-  known.emplace(std::move(ascending), interval);
-  return interval;
+  thread_local Memo<std::vector<double>, Interval> known(1 << 16);
+  return known.get(ascending, [&] {
+    std::vector<double> wrong;
+    for (const double value : ascending) wrong.push_back(1 - value);
+    std::reverse(wrong.begin(), wrong.end());
+    return Interval{mean_at_least(ascending), 1 - mean_at_least(wrong)};
+  });
 }
 
 }  // namespace posbench

@@ -77,6 +77,12 @@ double above_trivial(const SplitBaseline&, double token_accuracy);
 
 Summary summarize(const Report&);
 
+/// A report with its summary, which takes time to compute.
+struct SummarizedReport {
+  Report report;
+  Summary summary = summarize(report);
+};
+
 /// Returns the row of a task and an encoding, or null.
 const SummaryRow* find_row(const Summary&, const std::string& task, const std::string& encoding);
 

@@ -20,7 +20,7 @@ TEST_CASE("the text of a report is that of its JSON for any number of experiment
     report.experiments.resize(count, first);
     for (size_t i = 0; i < count; ++i) report.experiments[i].id.seed = i;
     std::string text;
-    write_report_text(report, [&](std::string_view piece) { text += piece; });
+    write_report_text(report, summarize(report), [&](std::string_view piece) { text += piece; });
     CHECK(text == to_indented_json(to_json(report)));
   }
 }

@@ -51,7 +51,7 @@ TEST_CASE("a run directory keeps finished experiments, and its report has the ma
   RunDirectory directory(base / "run", Existing::refuse, manifest());
   directory.append(result(kIds[1]), 2);
   directory.append(result(kIds[0]), 1);
-  const Report report = directory.write_report(kBaselines, Json::object());
+  const Report report = directory.write_report(kBaselines, Json::object()).report;
   REQUIRE(report.experiments.size() == 2);
   CHECK(report.experiments[0].id == kIds[0]);
   CHECK(read_report(base / "run/report.json") == report);
