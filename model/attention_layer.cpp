@@ -3,7 +3,6 @@
 #include <string>
 
 #include "model/lanes.h"
-#include "model/step_part.h"
 
 namespace posbench {
 namespace {
@@ -16,75 +15,19 @@ void copy_columns(const In& from, Out to) {
     for_each_lanes(from.cols(), [&](Index c, Index count) { store(load(row + c, count, 0), copy + c, count); });
 }
 
-/// The time in which a stage of the encoding computes. The end releases the scratch matrices of the stage.
-class StageScope {
- public:
-  explicit StageScope(const AttentionInput& in) : in_(in) {}
-  ~StageScope() { in_.scratch.release(); }
-  StageScope(const StageScope&) = delete;
-  StageScope& operator=(const StageScope&) = delete;
-
- private:
-  const AttentionInput& in_;
-  PartScope part_{StepPart::encoding};
-};
-
 }  // namespace
 
-void AttentionStages::score(const AttentionInput& in, Heads& scores) const {
-  const StageScope scope(in);
-  encoding_.score(in, scores);
-}
-
-void AttentionStages::normalize(const AttentionInput& in, const Heads& scores, Heads& attention) const {
-  const StageScope scope(in);
-  encoding_.normalize(in, scores, attention);
-}
-
-void AttentionStages::mix(const AttentionInput& in, const Heads& attention, Heads& output) const {
-  const StageScope scope(in);
-  encoding_.mix(in, attention, output);
-}
-
-void AttentionStages::carry(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
-                            Matrices& next) const {
-  const StageScope scope(in);
-  encoding_.carry(in, attention, feed_forward, next);
-}
-
-void AttentionStages::attend(const AttentionInput& in, Heads& scores, Heads& attention, Heads& output) const {
-  score(in, scores);
-  normalize(in, scores, attention);
-  mix(in, attention, output);
-}
-
-void AttentionStages::score_backward(const AttentionInput& in, const Heads& d_scores, AttentionGradient& d) const {
-  const StageScope scope(in);
-  encoding_.score_backward(in, d_scores, d);
-}
-
-void AttentionStages::normalize_backward(const AttentionInput& in, const Heads& scores, const Heads& attention,
-                                         const Heads& d_attention, Heads& d_scores, AttentionGradient& d) const {
-  const StageScope scope(in);
-  encoding_.normalize_backward(in, scores, attention, d_attention, d_scores, d);
-}
-
-void AttentionStages::mix_backward(const AttentionInput& in, const Heads& attention, const Heads& d_output,
-                                   Heads& d_attention, AttentionGradient& d) const {
-  const StageScope scope(in);
-  encoding_.mix_backward(in, attention, d_output, d_attention, d);
-}
-
-void AttentionStages::carry_backward(const AttentionInput& in, const Heads& attention, const Matrix& feed_forward,
-                                     Heads& d_attention, Matrix& d_feed_forward, AttentionGradient& d) const {
-  const StageScope scope(in);
-  encoding_.carry_backward(in, attention, feed_forward, d_attention, d_feed_forward, d);
+void attend(const PositionEncoding& encoding, const AttentionInput& in, Heads& scores, Heads& attention,
+            Heads& output) {
+  StageCall(encoding, in)->score(in, scores);
+  StageCall(encoding, in)->normalize(in, scores, attention);
+  StageCall(encoding, in)->mix(in, attention, output);
 }
 
 AttentionLayer::AttentionLayer(const ModelConfig& config, const PositionEncoding& encoding, int layer,
                                const std::string& name, ParameterLayout& layout)
     : config_(config),
-      stages_(encoding),
+      encoding_(encoding),
       layer_(layer),
       qkv_(add_dense(layout, name + ".qkv", config.width, 3 * config.width, config.biases)),
       out_(add_dense(layout, name + ".out", config.width, config.width, config.biases)),
@@ -186,10 +129,10 @@ void AttentionLayer::forward(const AttentionContext& c, Matrix& result) const {
   resize(a.attention, H, T, T);
   resize(a.head_outputs, H, T, D);
   const AttentionInput in = input(c.input, a, c.workspace.scratch);
-  stages_.score(in, a.scores);
+  StageCall(encoding_, in)->score(in, a.scores);
   adjustment_.apply(a.scores);
-  stages_.normalize(in, a.scores, a.attention);
-  stages_.mix(in, a.attention, a.head_outputs);
+  StageCall(encoding_, in)->normalize(in, a.scores, a.attention);
+  StageCall(encoding_, in)->mix(in, a.attention, a.head_outputs);
   join_heads(c.input, a);
   result.resize(a.joined.rows(), C);
   linear(a.joined, c.weights.out, p[out_.bias], result);
@@ -219,11 +162,11 @@ void AttentionLayer::backward(const AttentionContext& c, const Matrix& d_result,
   linear_backward(a.joined, c.weights.out, d_result, w.d_joined, d.parameters[out_.weight],
                   d.parameters[out_.bias], Accumulate::no);
   join_heads_backward(c.input, w);
-  stages_.mix_backward(in, a.attention, w.d_head_outputs, w.d_attention, d_in);
+  StageCall(encoding_, in)->mix_backward(in, a.attention, w.d_head_outputs, w.d_attention, d_in);
   for (Index h = 0; carries(c) && h < H; ++h) w.d_attention[h] += w.d_carrying[h];
-  stages_.normalize_backward(in, a.scores, a.attention, w.d_attention, w.d_scores, d_in);
+  StageCall(encoding_, in)->normalize_backward(in, a.scores, a.attention, w.d_attention, w.d_scores, d_in);
   adjustment_.apply_backward(w.d_scores);
-  stages_.score_backward(in, w.d_scores, d_in);
+  StageCall(encoding_, in)->score_backward(in, w.d_scores, d_in);
   normalize_heads_backward(c.input.parameters, a, w, d.parameters);
   split_heads_backward(w);
   linear_backward(a.input, c.weights.qkv, w.d_qkv, w.d_input, d.parameters[qkv_.weight], d.parameters[qkv_.bias]);
@@ -231,7 +174,8 @@ void AttentionLayer::backward(const AttentionContext& c, const Matrix& d_result,
 
 void AttentionLayer::carry(const AttentionContext& c, const Matrix& feed_forward, Matrices& next) const {
   if (!carries(c)) return;
-  stages_.carry(input(c.input, c.activations, c.workspace.scratch), c.activations.attention, feed_forward, next);
+  const AttentionInput in = input(c.input, c.activations, c.workspace.scratch);
+  StageCall(encoding_, in)->carry(in, c.activations.attention, feed_forward, next);
 }
 
 void AttentionLayer::carry_backward(const AttentionContext& c, const Matrix& feed_forward, Matrix& d_feed_forward,
@@ -242,8 +186,8 @@ void AttentionLayer::carry_backward(const AttentionContext& c, const Matrix& fee
   resize(w.d_carrying, config_.heads, a.input.rows(), a.input.rows());
   set_zero(w.d_carrying);
   AttentionGradient d_in{d.parameters, d.tables, d.recurrent_state, w.d_input, w.d_q, w.d_k, w.d_v};
-  stages_.carry_backward(input(c.input, a, w.scratch), a.attention, feed_forward, w.d_carrying, d_feed_forward,
-                         d_in);
+  const AttentionInput in = input(c.input, a, w.scratch);
+  StageCall(encoding_, in)->carry_backward(in, a.attention, feed_forward, w.d_carrying, d_feed_forward, d_in);
 }
 
 double AttentionLayer::multiply_adds(Index length, Index rows) const {

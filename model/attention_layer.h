@@ -10,34 +10,29 @@
 #include "model/layers.h"
 #include "model/position_encoding.h"
 #include "model/score_adjustment.h"
+#include "model/step_part.h"
 
 namespace posbench {
 
-/// Calls the stages of an encoding and releases the scratch matrices of each.
-class AttentionStages {
+/// Calls one stage of an encoding, as in StageCall(encoding, in)->score(in, scores). At the end of the expression it
+/// releases the scratch matrices of the stage. The time counts for the encoding.
+class StageCall {
  public:
-  explicit AttentionStages(const PositionEncoding& encoding) : encoding_(encoding) {}
+  StageCall(const PositionEncoding& encoding, const AttentionInput& in) : encoding_(encoding), in_(in) {}
+  StageCall(const StageCall&) = delete;
+  StageCall& operator=(const StageCall&) = delete;
+  ~StageCall() { in_.scratch.release(); }
 
-  void score(const AttentionInput&, Heads& scores) const;
-  void normalize(const AttentionInput&, const Heads& scores, Heads& attention) const;
-  void mix(const AttentionInput&, const Heads& attention, Heads& output) const;
-  void carry(const AttentionInput&, const Heads& attention, const Matrix& feed_forward, Matrices& next) const;
-  /// Calls score, normalize and mix. The results must be sized: H x (T, T), H x (T, T), H x (T, D).
-  void attend(const AttentionInput&, Heads& scores, Heads& attention, Heads& output) const;
-
-  void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const;
-  void normalize_backward(const AttentionInput&, const Heads& scores, const Heads& attention,
-                          const Heads& d_attention, Heads& d_scores, AttentionGradient&) const;
-  void mix_backward(const AttentionInput&, const Heads& attention, const Heads& d_output, Heads& d_attention,
-                    AttentionGradient&) const;
-  void carry_backward(const AttentionInput&, const Heads& attention, const Matrix& feed_forward,
-                      Heads& d_attention, Matrix& d_feed_forward, AttentionGradient&) const;
-
-  const PositionEncoding& encoding() const { return encoding_; }
+  const PositionEncoding* operator->() const { return &encoding_; }
 
  private:
   const PositionEncoding& encoding_;
+  const AttentionInput& in_;
+  PartScope part_{StepPart::encoding};
 };
+
+/// Calls score, normalize and mix. The results must be sized: H x (T, T), H x (T, T), H x (T, D).
+void attend(const PositionEncoding&, const AttentionInput&, Heads& scores, Heads& attention, Heads& output);
 
 /// The input that the blocks need for one sequence.
 struct SequenceInput {
@@ -132,8 +127,8 @@ class AttentionLayer {
   std::vector<AttentionMap> inspect(const SequenceInput&, const Matrix& input_positions, AttentionActivations&,
                                     AttentionWorkspace&) const;
 
-  /// Returns the stages, for measurements of single stages.
-  const AttentionStages& stages() const { return stages_; }
+  /// Returns the encoding, for measurements of single stages.
+  const PositionEncoding& encoding() const { return encoding_; }
 
  private:
   static bool carries(const AttentionContext& c) {
@@ -149,7 +144,7 @@ class AttentionLayer {
   void join_heads_backward(const SequenceInput&, AttentionWorkspace&) const;
 
   ModelConfig config_;
-  AttentionStages stages_;
+  const PositionEncoding& encoding_;
   int layer_;
   DenseParameters qkv_, out_;
   NormParameters q_norm_, k_norm_;  // with qk_norm

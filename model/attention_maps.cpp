@@ -35,19 +35,19 @@ struct FourTerms {
 /// Computes scores of the layer for other queries and keys.
 class Scores {
  public:
-  Scores(const AttentionStages& stages, const AttentionInput& in) : stages_(stages), in_(in) {}
+  Scores(const PositionEncoding& encoding, const AttentionInput& in) : encoding_(encoding), in_(in) {}
 
   Heads operator()(const Heads& q, const Heads& k) const {
     Heads result;
     resize(result, static_cast<Index>(q.size()), in_.length(), in_.length());
-    stages_.score({in_.sequence, in_.parameters, in_.tables, in_.recurrent_state, in_.layer, in_.x, q, k, in_.v,
-                   in_.scratch},
-                  result);
+    const AttentionInput in{in_.sequence, in_.parameters, in_.tables, in_.recurrent_state, in_.layer, in_.x, q, k,
+                            in_.v,        in_.scratch};
+    StageCall(encoding_, in)->score(in, result);
     return result;
   }
 
  private:
-  const AttentionStages& stages_;
+  const PositionEncoding& encoding_;
   const AttentionInput& in_;
 };
 
@@ -149,9 +149,9 @@ std::vector<AttentionMap> AttentionLayer::inspect(const SequenceInput& s, const 
   const AttentionInput in = input(s, a, workspace.scratch);
   Heads content;
   resize(content, config_.heads, in.length(), in.length());
-  stages_.encoding().content(in, content);
+  encoding_.content(in, content);
   workspace.scratch.release();
-  const Scores score(stages_, in);
+  const Scores score(encoding_, in);
   Heads scores = score(in.q, in.k), positional = scores - content;
   std::vector<AttentionMap> terms =
       four_terms(score, in, scores, split_parts(s.parameters, a, input_positions), config_.causal);
@@ -164,7 +164,7 @@ std::vector<AttentionMap> AttentionLayer::inspect(const SequenceInput& s, const 
                                  {"content", std::move(content), Kind::content},
                                  {"positional part", std::move(positional), Kind::positional_part},
                                  {"attention", a.attention, Kind::attention}};
-  for (AttentionMap& map : stages_.encoding().inspect(in)) maps.push_back(std::move(map));
+  for (AttentionMap& map : encoding_.inspect(in)) maps.push_back(std::move(map));
   for (AttentionMap& map : terms) maps.push_back(std::move(map));
   workspace.scratch.release();
   return maps;

@@ -46,7 +46,7 @@ struct Layer {
     resize(attention, config.heads, T, T);
     resize(output, config.heads, T, config.head_width());
     const AttentionInput in{sequence, parameters, tables, state, layer, x, q, k, v, scratch};
-    AttentionStages(*encoding).attend(in, scores, attention, output);
+    attend(*encoding, in, scores, attention, output);
   }
 
   ParameterLayout layout;

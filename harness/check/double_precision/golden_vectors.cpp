@@ -151,7 +151,7 @@ class GoldenLayer {
       set_zero(*square);
     }
     resize(output, config_.heads, request_.length, request_.head_width);
-    AttentionStages(*encoding_).attend(in, scores, attention, output);
+    attend(*encoding_, in, scores, attention, output);
     add_rotation(scores);
     add_bias();
     for (const AttentionMap& map : encoding_->inspect(in)) {

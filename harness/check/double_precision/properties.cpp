@@ -98,13 +98,13 @@ class Layer {
       content.push_back(strength * q.cwiseProduct(k).sum() / std::sqrt(D));
     }
     resize(scores, H, T, T);
-    layer_.stages().score(input(), scores);
+    StageCall(layer_.encoding(), input())->score(input(), scores);
   }
 
   /// Computes the attention from the scores.
   void normalize_scores() {
     resize(attention, config_.heads, x_.rows(), x_.rows());
-    layer_.stages().normalize(input(), scores, attention);
+    StageCall(layer_.encoding(), input())->normalize(input(), scores, attention);
   }
 
   /// Marks the rows of parameters that random gradients of scores and outputs reach. If this is not needed, it
@@ -131,9 +131,8 @@ class Layer {
     Matrix d_x(T, config_.width);
     d_x.setZero();
     AttentionGradient d{d_parameters, d_tables, d_recurrent_state, d_x, d_q, d_k, d_v};
-    const AttentionStages& stages = layer_.stages();
-    stages.mix_backward(input(), attention, d_output, d_attention, d);
-    stages.score_backward(input(), d_scores, d);
+    StageCall(layer_.encoding(), input())->mix_backward(input(), attention, d_output, d_attention, d);
+    StageCall(layer_.encoding(), input())->score_backward(input(), d_scores, d);
     for (Index h = 0; h < H; ++h) {
       d_x += d_q[h] * query_.middleCols(h * D, D).transpose() + d_k[h] * key_.middleCols(h * D, D).transpose();
     }

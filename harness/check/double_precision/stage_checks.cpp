@@ -30,7 +30,6 @@ class StageChecks {
   StageChecks(Fixture& fixture, const ModelConfig& config, std::string& stage, Worst& worst)
       : f_(fixture),
         encoding_(*fixture.encoding),
-        stages_(encoding_),
         config_(config),
         stage_(stage),
         worst_(worst),
@@ -143,9 +142,10 @@ class StageChecks {
       zero_later_keys(d_scores);
       zero_later_keys(attention);
       stage_ = "score";
-      stages_.score_backward(input(layer), d_scores, d);
+      StageCall(encoding_, input(layer))->score_backward(input(layer), d_scores, d);
       stage_ = "mix";
-      stages_.mix_backward(input(layer), attention, random_heads(T_, config_.head_width()), d_attention, d);
+      StageCall(encoding_, input(layer))
+          ->mix_backward(input(layer), attention, random_heads(T_, config_.head_width()), d_attention, d);
     }
     Matrices d_values = random_like(tables_.values);
     for (size_t n = 0; n < d_values.size(); ++n) {
@@ -198,12 +198,12 @@ class StageChecks {
     Heads scores = random_heads(T_, T_), d_scores = random_heads(T_, T_);
     zero_later_keys(d_scores);
     AttentionGradient d = zero_gradient();
-    stages_.score(in, scores);
+    StageCall(encoding_, in)->score(in, scores);
     for (size_t h = 0; h < scores.size(); ++h)
       d_scores[h] = (scores[h].array() == kHidden).select(Real(0), d_scores[h]);
-    stages_.score_backward(in, d_scores, d);
+    StageCall(encoding_, in)->score_backward(in, d_scores, d);
     check_input("score", [&] {
-      stages_.score(in, scores);
+      StageCall(encoding_, in)->score(in, scores);
       for (Matrix& head : scores) head = (head.array() == kHidden).select(Real(0), head);
       return visible_sum(d_scores, scores, config_.causal);
     });
@@ -214,11 +214,11 @@ class StageChecks {
     const AttentionInput in = input(config_.layers - 1);
     Heads scores = random_heads(T_, T_), attention = random_heads(T_, T_), d_scores = random_heads(T_, T_);
     const Heads d_attention = random_heads(T_, T_);
-    stages_.normalize(in, scores, attention);
+    StageCall(encoding_, in)->normalize(in, scores, attention);
     AttentionGradient d = zero_gradient();
-    stages_.normalize_backward(in, scores, attention, d_attention, d_scores, d);
+    StageCall(encoding_, in)->normalize_backward(in, scores, attention, d_attention, d_scores, d);
     const Value value = [&] {
-      stages_.normalize(in, scores, attention);
+      StageCall(encoding_, in)->normalize(in, scores, attention);
       return visible_sum(d_attention, attention, config_.causal);
     };
     check_all("normalize: scores", scores, d_scores, value);
@@ -233,12 +233,12 @@ class StageChecks {
     zero_later_keys(attention);
     Heads d_attention = random_heads(T_, T_);
     AttentionGradient d = zero_gradient();
-    stages_.mix(in, attention, output);
-    stages_.mix_backward(in, attention, d_output, d_attention, d);
+    StageCall(encoding_, in)->mix(in, attention, output);
+    StageCall(encoding_, in)->mix_backward(in, attention, d_output, d_attention, d);
     zero_later_keys(d_attention);
     const Value value = [&] {
       zero_later_keys(attention);
-      stages_.mix(in, attention, output);
+      StageCall(encoding_, in)->mix(in, attention, output);
       return visible_sum(d_output, output, false);
     };
     check_input("mix", value);
@@ -259,12 +259,12 @@ class StageChecks {
     set_zero(d_attention);
     d_feed_forward.setZero();
     d_recurrent_state_ = d_next;
-    stages_.carry_backward(in, attention, feed_forward, d_attention, d_feed_forward, d);
+    StageCall(encoding_, in)->carry_backward(in, attention, feed_forward, d_attention, d_feed_forward, d);
     zero_later_keys(d_attention);
     const Value value = [&] {
       zero_later_keys(attention);
       next = recurrent_state_;
-      stages_.carry(in, attention, feed_forward, next);
+      StageCall(encoding_, in)->carry(in, attention, feed_forward, next);
       return sum(d_next, next);
     };
     check_input("carry", value);
@@ -274,7 +274,6 @@ class StageChecks {
 
   Fixture& f_;
   const PositionEncoding& encoding_;
-  AttentionStages stages_;
   ModelConfig config_;
   std::string& stage_;
   Worst& worst_;

@@ -84,19 +84,19 @@ void Bench::update() {
 }
 
 const Heads& Bench::score() {
-  AttentionStages(*encoding).score(input(), scores);
+  StageCall(*encoding, input())->score(input(), scores);
   return scores;
 }
 
 const Heads& Bench::attend() {
   score();
-  AttentionStages(*encoding).normalize(input(), scores, attention);
+  StageCall(*encoding, input())->normalize(input(), scores, attention);
   return attention;
 }
 
 const Heads& Bench::mix() {
   attend();
-  AttentionStages(*encoding).mix(input(), attention, output);
+  StageCall(*encoding, input())->mix(input(), attention, output);
   return output;
 }
 
@@ -113,7 +113,7 @@ void Bench::score_backward(const Heads& d_scores) {
     set_zero(*side);
   }
   AttentionGradient d{d_parameters, d_tables, d_recurrent_state, d_x, d_q, d_k, d_v};
-  AttentionStages(*encoding).score_backward(input(), d_scores, d);
+  StageCall(*encoding, input())->score_backward(input(), d_scores, d);
   encoding->tables_backward(parameters, sequence.positions, tables, d_tables, d_parameters);
 }
 

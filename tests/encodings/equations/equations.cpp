@@ -55,7 +55,7 @@ Case::Case(const std::string& spec, bool causal, Learned learned) : causal(causa
   const AttentionInput in{sequence, parameters, tables, recurrent_state, layer, x, q, k, v, scratch};
   encoding->content(in, content);
   scratch.release();
-  AttentionStages(*encoding).attend(in, scores, attention, output);
+  attend(*encoding, in, scores, attention, output);
 }
 
 ConstMatrixView Case::matrix(const std::string& name) const { return parameters[layout.at(name)]; }
