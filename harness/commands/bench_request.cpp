@@ -59,8 +59,8 @@ std::vector<BenchmarkSize> select_sizes(const BenchRequest& request) {
 
 std::vector<Spec> select_encodings(const BenchRequest& request) {
   std::vector<Spec> specs{Spec::parse("none")};
-  for (const std::string& text : select(request.encodings.value_or(kBenchEncodings), "encoding")) {
-    if (text != "none") specs.push_back(Spec::parse(text));
+  for (const Spec& spec : select_encodings(request.encodings.value_or(kBenchEncodings))) {
+    if (spec.text() != "none") specs.push_back(spec);
   }
   return specs;
 }

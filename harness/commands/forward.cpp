@@ -59,7 +59,7 @@ std::pair<SavedModel, RunConfig> make_initial(const ForwardRequest& request) {
   RunConfig config = read_config(request.run);
   const ExperimentId id = experiment_id(request.task, request.encoding, request.seed);
   SavedModel made;
-  made.task = std::make_unique<TaskSetup>(setup_task(config, id.task));
+  made.task = std::make_unique<TaskSetup>(setup_task(config, TaskSpec::parse(id.task)));
   made.experiment = {made.task.get(), Spec::parse(id.encoding), id.seed};
   made.model = make_model(made.experiment.encoding, made.task->model_config);
   made.parameters = TrainingState(made.model, made.task->options.training, id.seed).parameters;

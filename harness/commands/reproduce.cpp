@@ -27,12 +27,12 @@
 #include "harness/console/status_line.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/claims.h"
-#include "harness/runs/plan.h"
 #include "harness/runs/provenance.h"
 #include "harness/runs/reuse.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
+#include "harness/runs/time_estimate.h"
 #include "results/document/wrap.h"
 #include "results/presentation/claims_page.h"
 #include "results/presentation/claims_text.h"
@@ -182,11 +182,11 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs
       for (const std::string& useless : reused.useless) write_note("note: " + useless);
       leave_out_reused(suite, reused);
     }
-    const Plan of_run = make_plan(suite, jobs, kIdleCores, [](size_t, size_t) {});
+    const TimeEstimate of_run = estimate_time(suite, jobs, kIdleCores, [](size_t, size_t) {});
     seconds += of_run.core_seconds;
     seconds_of_runs[name] = of_run.core_seconds;
     wall_seconds += of_run.wall_seconds;
-    table.rows.push_back({name, config.tasks.front(), config.encodings.front(),
+    table.rows.push_back({name, config.tasks.front().text(), config.encodings.front().text(),
                           fmt::format("{}", suite.experiments.size()),
                           fmt::format("{:.1f}", of_run.core_seconds / 60)});
   }

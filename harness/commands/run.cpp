@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,71 +43,82 @@ struct Request : RunRequest {
 };
 
 /// The tasks or the encodings of a run. One that only a pattern of the command line selects may be left out.
-struct SelectedSpecs {
-  std::vector<std::string>& specs;
-  std::string list;                // of the command line
-  std::vector<std::string> named;  // without a pattern
+template <class AnySpec>
+struct Selected {
+  std::vector<AnySpec>& specs;
+  std::optional<std::string> list;  // of the command line
+  std::set<std::string> named;      // specs that the list has without a pattern
 
-  SelectedSpecs(std::vector<std::string>& of_config, const std::optional<std::string>& of_user, const char* kind)
-      : specs(of_config), list(of_user.value_or("")), named(of_user ? named_specs(*of_user, kind) : of_config) {}
-
-  bool is_named(const std::string& spec) const { return std::ranges::find(named, spec) != named.end(); }
-  bool has_patterns() const {
-    return !std::ranges::all_of(specs, [&](const auto& s) { return is_named(s); });
-  }
+  bool is_named(const std::string& spec) const { return !list || named.contains(spec); }
 };
+
+template <class AnySpec>
+Selected<AnySpec> selected(std::vector<AnySpec>& specs, const std::optional<std::string>& list,
+                           AnySpec (*read)(const std::string&)) {
+  Selected<AnySpec> selected{specs, list, {}};
+  for (const std::string& item : split_specs(list.value_or(""))) {
+    if (!item.starts_with('-') && !is_pattern(item)) selected.named.insert(read(item).text());
+  }
+  return selected;
+}
+
+bool has_pattern(const std::optional<std::string>& list) {
+  return list && std::ranges::any_of(split_specs(*list), is_pattern);
+}
 
 /// Removes the specs that `use` refuses. With --keep-going each has a warning. Without it one note names them, and
 /// the error of a spec is thrown if the user named it, or if no spec remains.
-template <class Use>
-void leave_out_refused(const SelectedSpecs& selection, bool keep_going, Use use) {
-  std::vector<std::string> accepted, left_out;
+template <class AnySpec, class Use>
+void leave_out_refused(const Selected<AnySpec>& selection, bool keep_going, Use use) {
+  std::vector<AnySpec> accepted;
+  std::vector<std::string> left_out;
   std::string reason;
-  for (const std::string& spec : selection.specs) {
+  for (const AnySpec& spec : selection.specs) {
+    const std::string text = spec.text();
     try {
       use(spec);
       accepted.push_back(spec);
     } catch (const InputError& error) {
-      if (!keep_going && selection.is_named(spec)) throw;
-      if (keep_going) write_error(fmt::format("skipped: {}: {}", spec, error.what()));
+      if (!keep_going && selection.is_named(text)) throw;
+      if (keep_going) write_error(fmt::format("skipped: {}: {}", text, error.what()));
       if (left_out.empty()) reason = error.what();
-      left_out.push_back(spec);
+      left_out.push_back(text);
     }
   }
   if (accepted.empty()) {
     throw InputError(
         keep_going ? "all experiments are skipped; change the settings, the tasks or the encodings"
-                   : fmt::format("'{}' selects nothing that these settings allow: {}", selection.list, reason));
+                   : fmt::format("'{}' selects nothing that these settings allow: {}", *selection.list, reason));
   }
   selection.specs = std::move(accepted);
   if (left_out.empty() || keep_going) return;
-  write_note(fmt::format("note: '{}' leaves out {}, because these settings exclude {}: {}", selection.list,
+  write_note(fmt::format("note: '{}' leaves out {}, because these settings exclude {}: {}", *selection.list,
                          fmt::join(left_out, ", "), left_out.size() == 1 ? "it" : "them", reason));
 }
 
 /// Leaves out the tasks that these settings or an encoding named by the user exclude, and then the encodings that
 /// cannot be used on one of the remaining tasks.
 void leave_out_incompatible(RunConfig& config, const Request& request) {
-  const SelectedSpecs tasks(config.tasks, request.config.tasks, "task");
-  const SelectedSpecs encodings(config.encodings, request.config.encodings, "encoding");
-  if (!request.keep_going && !tasks.has_patterns() && !encodings.has_patterns()) return;
+  if (!request.keep_going && !has_pattern(request.config.tasks) && !has_pattern(request.config.encodings)) return;
+  const auto tasks = selected(config.tasks, request.config.tasks, read_task);
+  const auto encodings = selected(config.encodings, request.config.encodings, read_encoding);
   std::vector<ModelConfig> models;
-  leave_out_refused(tasks, request.keep_going, [&](const std::string& task) {
+  leave_out_refused(tasks, request.keep_going, [&](const TaskSpec& task) {
     RunConfig one = config;
     one.tasks = {task};
-    for (const SweptSpec& swept : swept_tasks(one)) {
+    for (const SweptTask& swept : swept_tasks(one)) {
       const ModelConfig model = setup_task(config, swept.spec).model_config;
-      for (const std::string& encoding : config.encodings) {
-        if (!request.keep_going && encodings.is_named(encoding)) make_model(Spec::parse(encoding), model);
+      for (const Spec& encoding : config.encodings) {
+        if (!request.keep_going && encodings.is_named(encoding.text())) make_model(encoding, model);
       }
       models.push_back(model);
     }
   });
-  leave_out_refused(encodings, request.keep_going, [&](const std::string& encoding) {
+  leave_out_refused(encodings, request.keep_going, [&](const Spec& encoding) {
     RunConfig one = config;
     one.encodings = {encoding};
-    for (const SweptSpec& swept : swept_encodings(one)) {
-      for (const ModelConfig& model : models) make_model(Spec::parse(swept.spec), model);
+    for (const SweptEncoding& swept : swept_encodings(one)) {
+      for (const ModelConfig& model : models) make_model(swept.spec, model);
     }
   });
 }

@@ -37,12 +37,11 @@
 #include "harness/console/terminal.h"
 #include "harness/runs/live_page.h"
 #include "harness/runs/loss_trace.h"
-#include "harness/runs/plan.h"
 #include "harness/runs/provenance.h"
 #include "harness/runs/reuse.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/suite.h"
-#include "results/document/wrap.h"
+#include "harness/runs/time_estimate.h"
 
 namespace posbench {
 namespace {
@@ -125,7 +124,7 @@ void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDir
     if (count == 0) continue;
     missing += count;
     pending.push_back(e);
-    total_work += e.estimated_cost;
+    total_work += e.cost.all();
   }
   const size_t at_once = std::min(pending.size(), static_cast<size_t>(jobs));
   if (request.verbosity != Verbosity::quiet) {
@@ -158,9 +157,10 @@ void print_plan(const Suite& suite, int jobs, int threads, bool color) {
     fmt::print("0 experiments\n");
     return;
   }
-  const Plan plan = [&] {
+  const TimeEstimate plan = [&] {
     StatusLine status("measuring how long experiments take");
-    return make_plan(suite, jobs, threads, [&](size_t done, size_t total) { status.set_progress(done, total); });
+    return estimate_time(suite, jobs, threads,
+                         [&](size_t done, size_t total) { status.set_progress(done, total); });
   }();
   Table table{
       {{"task"}, {"encoding"}, {"seed", Align::right}, {"parameters", Align::right}, {"seconds", Align::right}},
@@ -179,16 +179,6 @@ void print_plan(const Suite& suite, int jobs, int threads, bool color) {
              format_duration(plan.core_seconds), format_duration(plan.wall_seconds),
              counted(static_cast<size_t>(plan.jobs), "job"),
              plan.threads > 1 ? fmt::format(" of {} threads", plan.threads) : "");
-  if (plan.measured_pairs < plan.pairs) {
-    fmt::print(
-        "{}\n",
-        wrap_text(
-            fmt::format(
-                "{} of {} pairs of a task and an encoding were measured, and the others were estimated from these. "
-                "Such estimates of measured pairs are wrong by up to {:.0f} %.",
-                plan.measured_pairs, plan.pairs, 100 * plan.deviation),
-            0, console_width()));
-  }
 }
 
 /// Makes signals that end the process request the stop of `interruption` instead, while it lives. A signal that
@@ -217,7 +207,7 @@ class Signals {
 /// Runs the unfinished experiments, measures the trivial predictors and writes the report. Empty if it was
 /// interrupted.
 std::optional<SummarizedReport> run_into(const RunRequest& request, const Suite& suite, int jobs, Json about,
-                               RunDirectory& directory) {
+                                         RunDirectory& directory) {
   const auto measure = [&] {
     const StatusLine status("measuring trivial predictors");
     return measure_baselines(suite, jobs, interruption.get_token());

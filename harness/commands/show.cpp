@@ -263,7 +263,7 @@ std::string show_aspect(const std::string& text) {
     std::ranges::replace(item, ' ', '_');
     if (given != item && given != item.substr(item.find(':') + 1)) continue;
     return fmt::format("{} (aspect)\n\n", name) + fact_line("meaning", meaning(aspect)) +
-           fact_line("tasks", fmt::format("{}", fmt::join(select(item, "task"), ", "))) +
+           fact_line("tasks", fmt::format("{}", fmt::join(texts(select_tasks(item)), ", "))) +
            fact_line("example", fmt::format("posbench run -e mine,none -t {}", item));
   }
   return "";

@@ -153,8 +153,8 @@ RunConfig make_config(const ConfigRequest& request) {
   }
   if (request.learning_rates) config.set_for_all("training.learning_rate", *request.learning_rates);
   if (request.extend) config.set_for_all("extend.encodings", *request.extend);
-  if (request.tasks) config.tasks = select(*request.tasks, "task", config.tasks);
-  if (request.encodings) config.encodings = select(*request.encodings, "encoding");
+  if (request.tasks) config.tasks = select_tasks(*request.tasks, config.tasks);
+  if (request.encodings) config.encodings = select_encodings(*request.encodings);
   if (request.seeds) config.seeds = parse_seeds(*request.seeds);
   if (request.match_compute)
     config.match_compute = MatchedCompute{read_encoding(*request.match_compute).text(), {}};

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "harness/config/matched_compute.h"
-#include "harness/training/options.h"
+#include "harness/training/task_setup.h"
 #include "results/json/json.h"
 #include "tasks/task.h"
 
@@ -22,7 +22,8 @@ using Sweep = std::vector<std::pair<std::string, std::vector<std::string>>>;
 /// Everything that a run depends on.
 struct RunConfig : ExperimentOptions {
   std::string profile;
-  std::vector<std::string> tasks, encodings;  // specs, in their canonical form
+  std::vector<TaskSpec> tasks;
+  std::vector<Spec> encodings;  // in canonical form
   std::vector<std::uint64_t> seeds;
   std::optional<MatchedCompute> match_compute;  // empty: all encodings get the same steps
   Sweep sweep;  // a grid of all combinations, in which the first name varies slowest

@@ -203,9 +203,9 @@ void overlay(const Json& json, const std::string& where, RunConfig& config) {
           config.set_for_all(key + "." + name, setting(option, name));
         }
       } else if (key == "tasks") {
-        config.tasks = select(join_list(value, key), "task", config.tasks);
+        config.tasks = select_tasks(join_list(value, key), config.tasks);
       } else if (key == "encodings") {
-        config.encodings = select(join_list(value, key), "encoding");
+        config.encodings = select_encodings(join_list(value, key));
       } else if (key == "seeds") {
         config.seeds =
             parse_seeds(value.is_array() && value.size() == 1 ? value[0].dump() + "," : join_list(value, key));
@@ -273,11 +273,11 @@ bool is_whole(const Json& json) {
 Json to_json(const RunConfig& config) {
   Json json{{"profile", config.profile}};
   json.update(to_json(static_cast<const ExperimentOptions&>(config)));
-  json["tasks"] = config.tasks;
-  json["encodings"] = config.encodings;
+  json["tasks"] = texts(config.tasks);
+  json["encodings"] = texts(config.encodings);
   json["seeds"] = config.seeds;
-  for (const std::string& encoding : config.encodings) {
-    for (const auto& [name, spec] : presets_in(Spec::parse(encoding))) json["presets"][name] = spec;
+  for (const Spec& encoding : config.encodings) {
+    for (const auto& [name, spec] : presets_in(encoding)) json["presets"][name] = spec;
   }
   if (config.match_compute)
     json["match_compute"] = {{"base", config.match_compute->base}, {"costs", config.match_compute->costs}};

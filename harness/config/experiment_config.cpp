@@ -1,7 +1,6 @@
 #include "harness/config/experiment_config.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,13 +16,12 @@ bool has_split(const std::string& task, const std::string& name) {
 
 }  // namespace
 
-TaskSetup setup_task(const RunConfig& config, const std::string& spec) {
-  const Spec task = TaskSpec::parse(spec).task;
+TaskSetup setup_task(const RunConfig& config, const TaskSpec& spec) {
+  const Spec& task = spec.task;
   std::vector<TaskInfo::Split> user_splits;
-  for (const std::string& key : std::set{task.name, task.text()}) {  // the spec, which is longer, comes last
-    const auto found = config.splits.find(key);
-    if (found == config.splits.end()) continue;
-    for (const TaskInfo::Split& split : found->second) {
+  for (const auto& [key, splits] : config.splits) {  // the spec, which is longer, comes last
+    if (key != task.name && key != task.text()) continue;
+    for (const TaskInfo::Split& split : splits) {
       const size_t erased =
           std::erase_if(user_splits, [&](const TaskInfo::Split& s) { return s.name == split.name; });
       if (erased > 0 && split.options.empty() && !has_split(task.name, split.name))
@@ -38,8 +36,8 @@ RunConfig config_of(const Experiment& e) {
   RunConfig config;
   static_cast<ExperimentOptions&>(config) = e.task->options;
   config.training = e.training();
-  config.tasks = {e.task->spec};
-  config.encodings = {e.encoding.text()};
+  config.tasks = {e.task->task_spec};
+  config.encodings = {e.encoding};
   config.seeds = {e.seed};
   if (!e.task->user_splits.empty()) config.splits[e.task->info->name] = e.task->user_splits;
   return config;

@@ -8,7 +8,7 @@
 namespace posbench {
 
 /// Returns a task as the configuration sets it up, with the overrides and the splits of the user.
-TaskSetup setup_task(const RunConfig&, const std::string& spec);
+TaskSetup setup_task(const RunConfig&, const TaskSpec&);
 
 /// Returns the configuration of a run that has only this experiment.
 RunConfig config_of(const Experiment&);

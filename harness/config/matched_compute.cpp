@@ -22,10 +22,10 @@ namespace {
 
 }  // namespace
 
-void find_costs(MatchedCompute& match, const std::vector<std::string>& encodings) {
+void find_costs(MatchedCompute& match, const std::vector<Spec>& encodings) {
   const Costs& known = board_costs().costs;
-  std::vector<std::string> needed = encodings;
-  needed.push_back(match.base);
+  std::vector<std::string> needed{match.base};
+  for (const Spec& encoding : encodings) needed.push_back(encoding.text());
   for (const std::string& encoding : needed) {
     if (match.costs.contains(encoding)) continue;
     const auto found = known.find(encoding);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/spec.h"
+
 namespace posbench {
 
 /// Every encoding gets the steps that take as much core time as those of the base.
@@ -15,7 +17,7 @@ struct MatchedCompute {
 };
 
 /// Adds the missing costs of the base and of the encodings. Throws InputError if one is not known.
-void find_costs(MatchedCompute&, const std::vector<std::string>& encodings);
+void find_costs(MatchedCompute&, const std::vector<Spec>& encodings);
 
 /// Returns the steps of an encoding whose task has `steps`; at least 1. Throws InputError if its cost is not
 /// known.

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,10 +32,6 @@ const std::string kAspect = "aspect:";
 bool is_all(const std::string& item) { return same_but_for_case(item, "all"); }
 
 bool is_aspect(const std::string& item) { return same_but_for_case(item.substr(0, kAspect.size()), kAspect); }
-
-bool is_pattern(const std::string& item) {
-  return is_all(item) || is_aspect(item) || item.find_first_of("*?[") < item.find(':');
-}
 
 /// Returns true if the item names an ability that a task tests. A marked task does not count, as in the scores of
 /// aspects.
@@ -82,25 +77,57 @@ Spec named_encoding(Spec spec) {
   return spec;
 }
 
-/// Returns the specs that an item of a list selects, among all names of its kind. An aspect selects the
-/// `preferred` spec of a task if there is one.
-std::vector<std::string> selected_by(const std::string& item, const std::string& kind,
-                                     const std::vector<std::string>& preferred = {}) {
-  const bool of_tasks = kind == "task";
-  if (!is_pattern(item)) return {of_tasks ? read_task(item).text() : read_encoding(item).text()};
-  const std::vector<std::string> names = of_tasks ? tasks().names() : encodings().names();
-  std::vector<std::string> matches;
-  std::ranges::copy_if(names, std::back_inserter(matches),
-                       [&](const std::string& name) { return selects(item, name); });
-  if (matches.empty()) {
-    throw InputError(fmt::format("'{0}' matches no {1} ('posbench list {1}s' shows all)", item, kind));
+bool is_same(const Spec& a, const Spec& b) { return a.name == b.name && a.options == b.options; }
+bool is_same(const TaskSpec& a, const TaskSpec& b) { return is_same(a.task, b.task) && a.settings == b.settings; }
+
+const std::string& name_of(const Spec& spec) { return spec.name; }
+const std::string& name_of(const TaskSpec& spec) { return spec.task.name; }
+
+/// What a list selects among: tasks or encodings.
+template <class AnySpec>
+struct Known {
+  const char* kind;
+  std::vector<std::string> names;
+  AnySpec (*read)(const std::string&);
+};
+
+/// Returns the specs that an item of a list selects. An aspect selects the `preferred` spec of a task if there is
+/// one.
+template <class AnySpec>
+std::vector<AnySpec> selected_by(const std::string& item, const Known<AnySpec>& known,
+                                 const std::vector<AnySpec>& preferred) {
+  if (!is_pattern(item)) return {known.read(item)};
+  std::vector<AnySpec> matches;
+  for (const std::string& name : known.names) {
+    if (!selects(item, name)) continue;
+    const auto spec = std::ranges::find(preferred, name, [](const AnySpec& each) { return name_of(each); });
+    matches.push_back(is_aspect(item) && spec != preferred.end() ? *spec : known.read(name));
   }
-  if (!is_aspect(item)) return matches;
-  for (std::string& match : matches) {
-    const auto spec = std::ranges::find(preferred, match, spec_name);
-    if (spec != preferred.end()) match = *spec;
-  }
+  if (matches.empty())
+    throw InputError(fmt::format("'{0}' matches no {1} ('posbench list {1}s' shows all)", item, known.kind));
   return matches;
+}
+
+template <class AnySpec>
+std::vector<AnySpec> select(const std::string& list, const Known<AnySpec>& known,
+                            const std::vector<AnySpec>& preferred = {}) {
+  std::vector<AnySpec> selected;
+  for (std::string item : split_specs(list)) {
+    const bool exclude = item.starts_with('-');
+    if (exclude) item.erase(0, 1);
+    for (const AnySpec& match : selected_by(item, known, preferred)) {
+      if (exclude) {
+        const std::string text = match.text();
+        std::erase_if(selected, [&](const AnySpec& spec) {
+          return selects(item, spec.text()) || selects(text, spec.text());
+        });
+      } else if (std::ranges::none_of(selected, [&](const AnySpec& spec) { return is_same(spec, match); })) {
+        selected.push_back(match);
+      }
+    }
+  }
+  if (selected.empty()) throw InputError(fmt::format("'{}' selects no {}", list, known.kind));
+  return selected;
 }
 
 }  // namespace
@@ -133,7 +160,7 @@ TaskSpec read_task(const std::string& text) {
   if (read_aspect(text)) throw InputError(fmt::format("'{}' selects several tasks, expected one task", text));
   Spec spec = Spec::parse(text);
   spec.name = task_name(spec.name);
-  return TaskSpec::parse(spec.text());
+  return TaskSpec::of(spec);
 }
 
 Spec read_encoding(const std::string& text) {
@@ -162,36 +189,20 @@ std::optional<Aspect> read_aspect(const std::string& item) {
                                fmt::join(known, ", ")));
 }
 
+bool is_pattern(const std::string& item) {
+  return is_all(item) || is_aspect(item) || item.find_first_of("*?[") < item.find(':');
+}
+
 bool selects(const std::string& item, const std::string& spec) {
   return is_all(item) || tests_aspect(item, spec_name(spec)) || !matching(item, {spec, spec_name(spec)}).empty();
 }
 
-std::vector<std::string> select(const std::string& list, const std::string& kind,
-                                const std::vector<std::string>& preferred) {
-  std::vector<std::string> selected;
-  for (std::string item : split_specs(list)) {
-    const bool exclude = item.starts_with('-');
-    if (exclude) item.erase(0, 1);
-    for (const std::string& match : selected_by(item, kind, preferred)) {
-      if (exclude) {
-        std::erase_if(selected,
-                      [&](const std::string& spec) { return selects(item, spec) || selects(match, spec); });
-      } else if (std::ranges::find(selected, match) == selected.end()) {
-        selected.push_back(match);
-      }
-    }
-  }
-  if (selected.empty()) throw InputError(fmt::format("'{}' selects no {}", list, kind));
-  return selected;
+std::vector<TaskSpec> select_tasks(const std::string& list, const std::vector<TaskSpec>& preferred) {
+  return select<TaskSpec>(list, {"task", tasks().names(), read_task}, preferred);
 }
 
-std::vector<std::string> named_specs(const std::string& list, const std::string& kind) {
-  std::vector<std::string> specs;
-  for (const std::string& item : split_specs(list)) {
-    if (item.starts_with('-') || is_pattern(item)) continue;
-    for (std::string& spec : selected_by(item, kind)) specs.push_back(std::move(spec));
-  }
-  return specs;
+std::vector<Spec> select_encodings(const std::string& list) {
+  return select<Spec>(list, {"encoding", encodings().names(), read_encoding});
 }
 
 }  // namespace posbench

@@ -35,13 +35,21 @@ std::optional<Aspect> read_aspect(const std::string& item);
 /// tasks an ability that they test, as in "aspect:recall". An aspect does not select tasks marked control or open.
 bool selects(const std::string& item, const std::string& spec);
 
-/// Returns the specs that a comma-separated list of specs and patterns selects among the registered names, as in
-/// "all,-dape*". `kind` is "task" or "encoding". A task that an aspect selects has the options of the spec with
-/// its name in `preferred`, if there is one. Throws InputError if a name is unknown or nothing is selected.
-std::vector<std::string> select(const std::string& list, const std::string& kind,
-                                const std::vector<std::string>& preferred = {});
+/// Returns whether an item of a list selects specs by a pattern, an aspect or "all".
+bool is_pattern(const std::string& item);
 
-/// Returns the specs that such a list names itself, without a pattern.
-std::vector<std::string> named_specs(const std::string& list, const std::string& kind);
+/// Return the specs that a comma-separated list of specs and patterns selects among the registered names, as in
+/// "all,-dape*". A task that an aspect selects has the options of the spec with its name in `preferred`, if there
+/// is one. Throw InputError if a name is unknown or nothing is selected.
+std::vector<TaskSpec> select_tasks(const std::string& list, const std::vector<TaskSpec>& preferred = {});
+std::vector<Spec> select_encodings(const std::string& list);
+
+/// Returns the texts of specs of tasks or encodings.
+template <class AnySpec>
+std::vector<std::string> texts(const std::vector<AnySpec>& specs) {
+  std::vector<std::string> texts;
+  for (const AnySpec& spec : specs) texts.push_back(spec.text());
+  return texts;
+}
 
 }  // namespace posbench

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "encodings/registry.h"
-#include "harness/training/task_setup.h"
 
 namespace posbench {
 namespace {
@@ -19,7 +18,7 @@ constexpr std::string_view kTask = "task.", kEncoding = "encoding.";
 
 bool is_of_encoding(const std::string& name) { return name.starts_with(kEncoding); }
 
-std::string canonical_encoding(const Spec& spec) { return encodings().find(spec.name).canonical(spec).text(); }
+Spec canonical_encoding(const Spec& spec) { return encodings().find(spec.name).canonical(spec); }
 
 /// Returns the name in the options of a spec. Settings keep their dot.
 std::string option_name(const std::string& name) {
@@ -60,21 +59,30 @@ void check_points(const Sweep& sweep) {
   }
 }
 
-template <class Canonical>
-std::vector<SweptSpec> expand(const std::vector<std::string>& specs, const Sweep& sweep, Canonical canonical) {
+Spec whole(const Spec& encoding) { return encoding; }
+Spec whole(const TaskSpec& task) { return task.whole(); }
+
+/// Returns the specs at every point. `canonical` makes a spec of its name and all its options.
+template <class AnySpec>
+std::vector<SweptSpec<AnySpec>> expand(const std::vector<AnySpec>& specs, const Sweep& sweep,
+                                       AnySpec (*canonical)(const Spec&)) {
   check_points(sweep);
-  std::vector<SweptSpec> expanded;
+  std::vector<SweptSpec<AnySpec>> expanded;
   std::set<std::string> known;
-  for (const std::string& text : specs) {
-    Spec base = Spec::parse(text);
+  for (const AnySpec& unswept : specs) {
+    if (sweep.empty()) {
+      expanded.push_back({unswept, unswept, {}});
+      continue;
+    }
+    Spec base = whole(unswept);
     for (const auto& [name, values] : sweep) erase(base, option_name(name));
     Settings point;
     for_each_point(sweep, point, [&] {
       Spec spec = base;
       for (const auto& [name, value] : point) spec.options.emplace_back(option_name(name), option_value(value));
       expanded.push_back({canonical(spec), canonical(base), point});
-      if (!known.insert(expanded.back().spec).second)
-        throw InputError(fmt::format("the sweep has '{}' twice; give each value once", expanded.back().spec));
+      if (const std::string text = expanded.back().spec.text(); !known.insert(text).second)
+        throw InputError(fmt::format("the sweep has '{}' twice; give each value once", text));
     });
   }
   return expanded;
@@ -88,18 +96,17 @@ Sweep part(const RunConfig& config, bool of_encodings) {
 
 }  // namespace
 
-std::vector<SweptSpec> swept_tasks(const RunConfig& config) {
-  return expand(config.tasks, part(config, false),
-                [](const Spec& spec) { return TaskSpec::parse(spec.text()).text(); });
+std::vector<SweptTask> swept_tasks(const RunConfig& config) {
+  return expand(config.tasks, part(config, false), TaskSpec::of);
 }
 
-std::vector<SweptSpec> swept_encodings(const RunConfig& config) {
+std::vector<SweptEncoding> swept_encodings(const RunConfig& config) {
   return expand(config.encodings, part(config, true), canonical_encoding);
 }
 
-std::optional<Swept> swept_values(const RunConfig& config, const SweptSpec& task, const SweptSpec& encoding) {
+std::optional<Swept> swept_values(const RunConfig& config, const SweptTask& task, const SweptEncoding& encoding) {
   if (config.sweep.empty()) return std::nullopt;
-  Swept swept{.task = task.base, .encoding = encoding.base};
+  Swept swept{.task = task.base.text(), .encoding = encoding.base.text()};
   for (const auto& [name, values] : config.sweep) {
     for (const auto& [of, value] : is_of_encoding(name) ? encoding.values : task.values) {
       if (of == name) swept.values.emplace_back(name, value);

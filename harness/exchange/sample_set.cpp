@@ -26,10 +26,10 @@ namespace {
 
 constexpr const char* kSamplesFormat = "posbench samples 1";
 
-Json options(const TaskEntry& entry, const std::string& spec) {
+Json options(const TaskEntry& entry, const Spec& spec) {
   Json options = Json::object();
   for (const OptionInfo& option : entry.options) options[option.name] = option.value;
-  for (const auto& [name, value] : TaskSpec::parse(spec).task.options) options[name] = value;
+  for (const auto& [name, value] : spec.options) options[name] = value;
   return options;
 }
 
@@ -76,7 +76,7 @@ size_t find_split_of(const StreamId& id, const TaskSetup& task) {
 void set_length(TaskSetup& setup, size_t split, int length) {
   TaskInfo::Split with_length = setup.splits[split];
   with_length.options.emplace_back("length", fmt::format("{}", length));
-  std::unique_ptr<Task> task = make_task_for_model(TaskSpec::parse(setup.spec).task, with_length, setup.options);
+  std::unique_ptr<Task> task = make_task_for_model(setup.task_spec.task, with_length, setup.options);
   if (task->vocabulary() != setup.model_config.vocabulary) {
     throw InputError(fmt::format(
         "task '{}': length {} changes the vocabulary, which a trained model cannot follow; use another",
@@ -96,7 +96,7 @@ SampleSet make_sample_set(const RunConfig& config, const std::string& task, cons
                           std::uint64_t seed, std::uint64_t first, std::uint64_t count) {
   SampleSet set{
       .config = config, .task = nullptr, .id = parse_stream(purpose, seed), .first = first, .count = count};
-  set.config.tasks = {read_task(task).text()};
+  set.config.tasks = {read_task(task)};
   set.config.seeds = {seed};
   set.task = std::make_unique<TaskSetup>(setup_task(set.config, set.config.tasks.front()));
   set.split = find_split_of(set.id, *set.task);
@@ -120,7 +120,7 @@ Json manifest(const SampleSet& set) {
             {"posbench", {{"version", kBuildVersion}, {"commit", kBuildCommit}}},
             {"task", task.spec},
             {"task_version", task.info->version},
-            {"options", options(tasks().find(task.info->name), task.spec)},
+            {"options", options(tasks().find(task.info->name), task.task_spec.task)},
             {"purpose", set.id.text()},
             {"seed", set.id.seed},
             {"first", set.first},

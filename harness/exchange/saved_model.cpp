@@ -134,7 +134,7 @@ SavedModel load_model(const std::filesystem::path& path) {
   try {
     const std::string config_place = name + ": __metadata__.config";
     const RunConfig config = config_from_json(parse_json(text("config"), config_place), config_place);
-    saved.task = std::make_unique<TaskSetup>(setup_task(config, text("task")));
+    saved.task = std::make_unique<TaskSetup>(setup_task(config, TaskSpec::parse(text("task"))));
     saved.experiment = {saved.task.get(), Spec::parse(text("encoding")), parse_seeds(text("seed") + ",").at(0)};
     saved.model = make_model(saved.experiment.encoding, saved.task->model_config);
   } catch (const InputError& error) {

@@ -46,22 +46,22 @@ RunConfig make_claim_config(const ClaimFile& file, ClaimSize size) {
 
 /// Returns the configuration of one task and one encoding, without seeds. `config` is that of the claim.
 RunConfig make_run_config(RunConfig config, const ClaimFile& file, ClaimSize size, const ClaimCell& cell) {
-  config.tasks = select(file.tasks.at(cell.task).at(size), "task");
-  config.encodings = select(cell.encoding, "encoding");
+  config.tasks = select_tasks(file.tasks.at(cell.task).at(size));
+  config.encodings = select_encodings(cell.encoding);
   if (config.tasks.size() != 1 || config.encodings.size() != 1) {
     throw InputError(fmt::format("{}.json: expected one task and one encoding in each rule, not '{}' and '{}'",
                                  file.claim.name, file.tasks.at(cell.task).at(size), cell.encoding));
   }
-  const std::string task = spec_name(config.tasks.front());
-  std::erase_if(config.overrides, [&](const auto& entry) { return entry.first != task; });
-  std::erase_if(config.splits,
-                [&](const auto& entry) { return entry.first != task && entry.first != config.tasks.front(); });
+  const TaskSpec& task = config.tasks.front();
+  const std::string &name = task.task.name, text = task.text();
+  std::erase_if(config.overrides, [&](const auto& entry) { return entry.first != name; });
+  std::erase_if(config.splits, [&](const auto& entry) { return entry.first != name && entry.first != text; });
   config.seeds.clear();
   return config;
 }
 
 std::string run_name(const RunConfig& config) {
-  return fmt::format("{}-{}-{}", spec_name(config.tasks.front()), spec_name(config.encodings.front()),
+  return fmt::format("{}-{}-{}", config.tasks.front().task.name, config.encodings.front().name,
                      short_hash(to_compact_json(to_json(config))));
 }
 

@@ -32,8 +32,8 @@ std::uintmax_t size_of(const fs::path& path) {
   return error ? 0 : size;
 }
 
-/// Adds the baselines of the tasks with these specs, measured in parallel.
-void measure(const RunConfig& config, const std::vector<std::string>& specs,
+/// Adds the baselines of tasks, measured in parallel.
+void measure(const RunConfig& config, const std::vector<TaskSpec>& specs,
              std::map<std::string, TaskBaseline>& baselines) {
   std::vector<TaskBaseline> measured(specs.size());
   parallel_for(specs.size(), count_hardware_threads(),
@@ -68,15 +68,17 @@ Report RunReader::read_unfinished() {
   const RunConfig config = config_from_json(record.manifest.config, (path_ / kManifestFile).string() + ": config");
   std::set<std::string> started;  // tasks with a finished experiment
   for (const auto& [id, finished] : record.finished) started.insert(id.task);
-  std::vector<std::string> unmeasured;
-  for (const std::string& task : started) {
-    if (!baselines_.contains(task)) unmeasured.push_back(task);
+  std::vector<std::string> shown;
+  std::vector<TaskSpec> unmeasured;
+  for (const SweptTask& task : swept_tasks(config)) {
+    const std::string name = task.spec.text();
+    if (!started.contains(name)) continue;
+    shown.push_back(name);
+    if (!baselines_.contains(name)) unmeasured.push_back(task.spec);
   }
   measure(config, unmeasured, baselines_);
   std::vector<TaskBaseline> tasks;
-  for (const SweptSpec& task : swept_tasks(config)) {
-    if (started.contains(task.spec)) tasks.push_back(baselines_.at(task.spec));
-  }
+  for (const std::string& name : shown) tasks.push_back(baselines_.at(name));
   check_lines(record, path_, tasks);
   Json context = record.manifest.context;
   const Shard shard = record.manifest.shard;

@@ -9,7 +9,6 @@
 #include "harness/config/experiment_config.h"
 #include "harness/training/experiment.h"
 #include "harness/training/experiment_observer.h"
-#include "model/transformer.h"
 #include "results/json/json.h"
 #include "results/types/task_baseline.h"
 
@@ -34,10 +33,6 @@ struct Suite {
   std::vector<std::unique_ptr<TaskSetup>> tasks;
   std::vector<Experiment> experiments;  // by task, encoding, seed, in the order of the configuration
 };
-
-/// Returns the multiply-adds of all grids of a task, none of which ends early. `tokens` and `targets` are the mean
-/// numbers of a training sample.
-double grid_products(const TaskSetup&, const Transformer&, double tokens, double targets);
 
 /// Returns the ids of all results, grouped by experiment.
 std::vector<ExperimentId> ids(const std::vector<Experiment>&);

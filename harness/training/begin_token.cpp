@@ -51,7 +51,9 @@ class TaskAfterBeginToken final : public Task {
 
 std::unique_ptr<Task> make_task_for_model(const Spec& spec, const TaskInfo::Split& split,
                                           const ExperimentOptions& options) {
-  std::unique_ptr<Task> task = make_task(spec, split, options.layout());
+  Spec changed = spec;
+  changed.options.insert(changed.options.end(), split.options.begin(), split.options.end());
+  std::unique_ptr<Task> task = make_task(changed, {split.name, {}, ""}, options.layout());
   if (!options.model.begin_token) return task;
   return std::make_unique<TaskAfterBeginToken>(std::move(task));
 }

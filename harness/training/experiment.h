@@ -9,15 +9,21 @@
 
 namespace posbench {
 
+/// Multiply-adds of an experiment, by which its time is estimated (harness/runs/time_estimate.h).
+struct Cost {
+  double training = 0, tests = 0;  // optimizer steps; validations and tests
+
+  double all() const { return training + tests; }
+};
+
 struct Experiment {
   const TaskSetup* task = nullptr;
   Spec encoding;
   std::uint64_t seed = 0;
-  double estimated_cost = 0;                  // roughly proportional to the run time
   std::optional<Swept> swept = std::nullopt;  // the point of a sweep over settings; not of learning rates
   std::optional<int> steps = std::nullopt;    // of training, if they are not those of the task
   std::vector<Extension> extensions = {};
-  double estimated_training_cost = 0;  // the part of estimated_cost that optimizer steps take
+  Cost cost = {};
 
   TrainingOptions training() const {
     TrainingOptions options = task->options.training;
@@ -26,7 +32,12 @@ struct Experiment {
   }
   ExperimentId id() const { return {task->spec, encoding.text(), seed}; }
   /// Returns the ids of all its results: first the experiment itself, then its extensions.
-  std::vector<ExperimentId> ids() const;
+  std::vector<ExperimentId> ids() const {
+    std::vector<ExperimentId> ids{id()};
+    for (const Extension& extension : extensions)
+      ids.push_back({task->spec, extension.label(encoding.text()), seed});
+    return ids;
+  }
 };
 
 }  // namespace posbench

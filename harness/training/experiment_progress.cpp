@@ -31,8 +31,8 @@ ExperimentProgress::ExperimentProgress(const Experiment& experiment, ExperimentO
       observer_(observer),
       pool_(pool),
       start_cpu_seconds_(all_cpu_seconds()),
-      cost_left_(experiment.estimated_cost),
-      cost_of_step_(cost_left_ / (1.1 * count_all_steps(experiment))) {}
+      cost_left_(experiment.cost.all()),
+      cost_of_step_(experiment.cost.training / count_all_steps(experiment)) {}
 
 double ExperimentProgress::cpu_seconds() const {
   return earlier_cpu_seconds_ + all_cpu_seconds() - start_cpu_seconds_;
@@ -75,6 +75,6 @@ void ExperimentProgress::finish(const std::vector<ExperimentResult>& results) {
   observer_.on_finished(results, cpu_seconds());
 }
 
-void ExperimentProgress::reset() { advance(cost_left_ - experiment_.estimated_cost); }
+void ExperimentProgress::reset() { advance(cost_left_ - experiment_.cost.all()); }
 
 }  // namespace posbench

@@ -61,11 +61,11 @@ std::vector<ExtensionRequest> parse_extensions(const ExtendOptions& options) {
   return requests;
 }
 
-std::vector<Extension> extensions_of(const Spec& parent, const std::string& base, const ExtendOptions& options,
+std::vector<Extension> extensions_of(const Spec& parent, const Spec& base, const ExtendOptions& options,
                                      const ModelConfig& config) {
   std::vector<Extension> extensions;
   for (const ExtensionRequest& request : parse_extensions(options)) {
-    if (!request.parent.empty() && request.parent != parent.text() && request.parent != base) continue;
+    if (!request.parent.empty() && request.parent != parent.text() && request.parent != base.text()) continue;
     const std::string label = Extension{request.encoding}.label(parent.text());
     if (std::any_of(extensions.begin(), extensions.end(),
                     [&](const Extension& e) { return e.encoding.text() == request.encoding.text(); })) {

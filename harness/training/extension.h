@@ -29,7 +29,7 @@ std::vector<ExtensionRequest> parse_extensions(const ExtendOptions&);
 /// Returns the extensions of a model with the encoding `parent`: each without further training, and each after
 /// extend.steps if they are not 0. `base` is the parent without its swept values. Throws InputError if an
 /// extension needs a parameter that the parent does not have.
-std::vector<Extension> extensions_of(const Spec& parent, const std::string& base, const ExtendOptions&,
+std::vector<Extension> extensions_of(const Spec& parent, const Spec& base, const ExtendOptions&,
                                      const ModelConfig&);
 
 /// Returns the parameters of layout `to`, with the values of layout `from`, which has all of them.

@@ -63,16 +63,15 @@ std::string prefixed(const std::string& prefix, const std::string& text) {
 
 void refuse_training_distribution(const Spec& trained, const TaskInfo::Split& split) {
   if (kind(split) != SplitKind::out_of_distribution) return;
-  const auto canonical = tasks().find(trained.name).canonical;
   Spec tested = trained;
   tested.options.insert(tested.options.end(), split.options.begin(), split.options.end());
-  if (canonical(tested).text() != canonical(trained).text()) return;
+  if (tasks().find(trained.name).canonical(tested).options != trained.options) return;
   std::vector<std::string> values;
   for (const auto& [option, value] : split.options) values.push_back(option + "=" + value);
   throw InputError(fmt::format(
       "split '{0}' of '{1}' is the training distribution itself ({2}); train on something else, or give the split "
       "other values, or leave it out, in a configuration: {{\"splits\": {{\"{1}\": {{\"{0}\": null}}}}}}",
-      split.name, canonical(trained).text(), fmt::join(values, ", ")));
+      split.name, trained.text(), fmt::join(values, ", ")));
 }
 
 void check_extend(const ExtendOptions& extend) {
@@ -182,8 +181,7 @@ void add_shift(const Spec& spec, TaskSetup& setup) {
 
 }  // namespace
 
-TaskSpec TaskSpec::parse(const std::string& text) {
-  const Spec whole = Spec::parse(text);
+TaskSpec TaskSpec::of(const Spec& whole) {
   TaskSpec result;
   result.task.name = whole.name;
   const TaskEntry& entry = tasks().find(whole.name);
@@ -201,17 +199,18 @@ TaskSpec TaskSpec::parse(const std::string& text) {
   return result;
 }
 
-std::string TaskSpec::text() const {
+Spec TaskSpec::whole() const {
   Spec whole = task;
   whole.options.insert(whole.options.end(), settings.begin(), settings.end());
-  return whole.text();
+  return whole;
 }
 
-TaskSetup make_task_setup(const ExperimentOptions& for_all, const std::string& text,
+TaskSetup make_task_setup(const ExperimentOptions& for_all, const TaskSpec& task_spec,
                           std::vector<TaskInfo::Split> user_splits) {
-  const auto [spec, settings] = TaskSpec::parse(text);
+  const auto& [spec, settings] = task_spec;
   TaskSetup setup;
-  setup.spec = text;
+  setup.task_spec = task_spec;
+  setup.spec = task_spec.text();
   setup.info = &tasks().find(spec.name).info;
   setup.options = for_all;
   for (const auto& [name, value] : settings) setup.options.set(name, value);

@@ -20,14 +20,17 @@ struct TaskSpec {
   Spec task;  // without the settings
   Settings settings;
 
-  /// Returns the spec in canonical form. Throws InputError if the task, an option, a setting or a value is
-  /// unknown.
-  static TaskSpec parse(const std::string&);
-  std::string text() const;
+  /// Returns the spec in canonical form. `whole` has the options and the settings of the task. Throws InputError if
+  /// the task, an option, a setting or a value is unknown.
+  static TaskSpec of(const Spec& whole);
+  static TaskSpec parse(const std::string& text) { return of(Spec::parse(text)); }
+  Spec whole() const;
+  std::string text() const { return whole().text(); }
 };
 
 struct TaskSetup {
-  std::string spec;  // with its settings
+  TaskSpec task_spec;
+  std::string spec;  // its text, by which results name the task
   const TaskInfo* info = nullptr;
   ExperimentOptions options;                 // with the overrides and the settings of this task
   std::vector<TaskInfo::Split> user_splits;  // added or redefined by the user
@@ -59,8 +62,11 @@ struct TaskSetup {
 /// `user_splits` are appended to those of the task, or replace one of the same name; one without options removes
 /// it. Throws InputError if the task, its options, a split and the model's attention are not compatible, or if a
 /// split is the training distribution.
-TaskSetup make_task_setup(const ExperimentOptions&, const std::string& spec,
+TaskSetup make_task_setup(const ExperimentOptions&, const TaskSpec&,
                           std::vector<TaskInfo::Split> user_splits = {});
+inline TaskSetup make_task_setup(const ExperimentOptions& options, const std::string& spec) {
+  return make_task_setup(options, TaskSpec::parse(spec));
+}
 
 SplitKind kind(const TaskInfo::Split&);
 

@@ -189,17 +189,6 @@ TEST_CASE("a dry run's estimate is within 30 % of what the run then takes") {
   CHECK((is_near() || is_near() || is_near()));
 }
 
-TEST_CASE("a dry run of many pairs says how many of them it measured") {
-  const TemporaryDirectory directory;
-  const Outcome plan = posbench_command(
-      directory,
-      "run --profile smoke -t counting,flip_flop,parity_check,even_pairs,selective_copy,reverse_string "
-      "-e none,alibi,cope,fire,fox,kerple_log,learned_abs,rope,sinusoidal,stick_breaking,t5_bias,xpos --dry-run -j 2");
-  REQUIRE(plan.code == 0);
-  CHECK(plan.out.find(" of 72 pairs of a task and an encoding were measured") != std::string::npos);
-  CHECK(plan.out.find("wrong by up to ") != std::string::npos);
-}
-
 TEST_CASE("every command has a help with examples, and the version names its build") {
   const TemporaryDirectory directory;
   for (const std::string level :

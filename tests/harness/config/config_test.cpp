@@ -132,24 +132,24 @@ TEST_CASE("a configuration with the former name of an answer layout is still rea
 TEST_CASE("a profile adds its settings to those of the profile that it is based on") {
   const RunConfig quick = make_config({.profile = "quick"}), modern = make_config({.profile = "modern"});
   CHECK(modern.profile == "modern");
-  CHECK(modern.tasks == quick.tasks);
+  CHECK(texts(modern.tasks) == texts(quick.tasks));
   CHECK(modern.overrides == quick.overrides);
   CHECK(modern.model.qk_norm);
   CHECK_FALSE(quick.model.qk_norm);
   const RunConfig standard = make_config({.profile = "standard"});
   CHECK(standard.overrides ==
         quick.overrides);  // a task is trained alike in both, so their reports can be compared
-  for (const std::string& task : quick.tasks) {
+  for (const std::string& task : texts(quick.tasks)) {
     CAPTURE(task);
-    CHECK(std::count(standard.tasks.begin(), standard.tasks.end(), task) == 1);
+    CHECK(std::ranges::count(texts(standard.tasks), task) == 1);
   }
 }
 
 TEST_CASE("the quick profile tests a task whose lengths the user changed by the task's splits") {
   const RunConfig config = make_config({.profile = "quick"});
-  const TaskSetup own = setup_task(config, "reverse_string:length=1..10");
+  const TaskSetup own = setup_task(config, TaskSpec::parse("reverse_string:length=1..10"));
   for (size_t s = 1; s < own.tasks.size(); ++s) CHECK(own.tasks[s]->lengths().values().front() == 11);
-  const TaskSetup longer = setup_task(config, "reverse_string");  // trained on 1 to 20
+  const TaskSetup longer = setup_task(config, TaskSpec::parse("reverse_string"));  // trained on 1 to 20
   for (size_t s = 1; s < longer.tasks.size(); ++s) CHECK(longer.tasks[s]->lengths().values().front() > 20);
 }
 
@@ -159,7 +159,8 @@ TEST_CASE("splits of a configuration may be given for all tasks of a family") {
     "chomsky/regular": {"ood_length": {"length": "41/60"}}}})");
   const RunConfig config = make_config({.file = file});
   CHECK(config.splits.size() == 4);
-  CHECK(setup_task(config, "parity_check").tasks[1]->lengths().values() == std::vector<int>{41, 60});
+  CHECK(setup_task(config, TaskSpec::parse("parity_check")).tasks[1]->lengths().values() ==
+        std::vector<int>{41, 60});
   CHECK(profiles().count("che") == 1);
   CHECK(make_config({.profile = "che"}).splits.size() == 15);
   const auto wrong = directory.write("wrong.json", R"({"splits": {"chomski/*": {}}})");
@@ -171,7 +172,7 @@ TEST_CASE("a configuration adds splits to a task, and redefines those that test 
   const TemporaryDirectory directory;
   const auto file = directory.write("config.json", R"({"profile": "smoke", "tasks": "parity_check", "splits": {
     "parity_check": {"ood_mine": {"length": 9}, "ood_length": {"length": "41/60"}}}})");
-  const TaskSetup setup = setup_task(make_config({.file = file}), "parity_check");
+  const TaskSetup setup = setup_task(make_config({.file = file}), TaskSpec::parse("parity_check"));
   REQUIRE(setup.splits.size() == 3);
   CHECK(setup.splits[1].name == "ood_length");
   CHECK(setup.tasks[1]->lengths().values() == std::vector<int>{41, 60});
@@ -185,7 +186,8 @@ TEST_CASE("splits of a spec may be relative to the trained lengths, and null rem
       directory.write("config.json", R"({"profile": "smoke", "tasks": "flip_flop,flip_flop:length=64", "splits": {
     "flip_flop": {"ood_mine": {"length": "2x"}}, "flip_flop:length=64": {"ood_mine": {"length": "3x"}, "ood_dense": null}}})");
   const RunConfig config = make_config({.file = file});
-  const TaskSetup of_name = setup_task(config, "flip_flop"), of_spec = setup_task(config, "flip_flop:length=64");
+  const TaskSetup of_name = setup_task(config, TaskSpec::parse("flip_flop")),
+                  of_spec = setup_task(config, TaskSpec::parse("flip_flop:length=64"));
   CHECK(of_name.splits.size() == 6);
   CHECK(of_name.splits.back().options[0].second == "64");
   CHECK(of_spec.splits.size() == 5);
@@ -194,39 +196,38 @@ TEST_CASE("splits of a spec may be relative to the trained lengths, and null rem
   CHECK(to_json(config)["splits"]["flip_flop:length=64"]["ood_dense"].is_null());
   const auto own = directory.write("own.json", R"({"profile": "smoke", "splits": {
     "flip_flop": {"at16": {"length": 16}}, "flip_flop:length=16": {"at16": null}}})");
-  CHECK(setup_task(make_config({.file = own}), "flip_flop").splits.back().name == "at16");
-  CHECK(setup_task(make_config({.file = own}), "flip_flop:length=16").splits.size() == 5);
+  CHECK(setup_task(make_config({.file = own}), TaskSpec::parse("flip_flop")).splits.back().name == "at16");
+  CHECK(setup_task(make_config({.file = own}), TaskSpec::parse("flip_flop:length=16")).splits.size() == 5);
   const auto empty = directory.write("empty.json", R"({"splits": {"flip_flop": {"mine": {}}}})");
   CHECK_THROWS_WITH(
       make_config({.file = empty}),
       Catch::Matchers::EndsWith("expected options that the split changes, or null, which leaves it out"));
   const auto unknown = directory.write("unknown.json", R"({"splits": {"flip_flop": {"mine": null}}})");
-  CHECK_THROWS_WITH(setup_task(make_config({.file = unknown}), "flip_flop"),
+  CHECK_THROWS_WITH(setup_task(make_config({.file = unknown}), TaskSpec::parse("flip_flop")),
                     "task 'flip_flop' has no split 'mine' to leave out");
 }
 
 TEST_CASE("names, globs and exclusions select specs in the order given, each once") {
   using Names = std::vector<std::string>;
-  CHECK(select("rope,alibi,rope", "encoding") == Names{"rope", "alibi"});
-  CHECK(select("cope:positions=16,gates=values,none", "encoding") ==
+  CHECK(texts(select_encodings("rope,alibi,rope")) == Names{"rope", "alibi"});
+  CHECK(texts(select_encodings("cope:positions=16,gates=values,none")) ==
         Names{"cope:positions=16,gates=values", "none"});
-  CHECK(select("cope:gates=keys", "encoding") == Names{"cope"});  // the default
-  CHECK(select("parity_*,even_pairs", "task") == Names{"parity_check", "even_pairs"});
-  const Names recall = select("aspect:Recall", "task"), others = select("all,-aspect:recall", "task");
+  CHECK(texts(select_encodings("cope:gates=keys")) == Names{"cope"});  // the default
+  CHECK(texts(select_tasks("parity_*,even_pairs")) == Names{"parity_check", "even_pairs"});
+  const Names recall = texts(select_tasks("aspect:Recall")), others = texts(select_tasks("all,-aspect:recall"));
   CHECK(recall.size() + others.size() == tasks().names().size());
   CHECK(std::ranges::count(recall, "mqar") == 1);
   CHECK(std::ranges::count(others, "parity_check") == 1);
-  CHECK(select("aspect:state_tracking", "task") == select("aspect:state tracking", "task"));
-  CHECK(named_specs("aspect:recall,needle", "task") == Names{"needle"});
-  CHECK_THROWS_WITH(select("aspect:recal", "task"),
+  CHECK(texts(select_tasks("aspect:state_tracking")) == texts(select_tasks("aspect:state tracking")));
+  CHECK_THROWS_WITH(texts(select_tasks("aspect:recal")),
                     ContainsSubstring("unknown aspect 'recal'; did you mean 'recall'? (aspects: "));
-  CHECK_THROWS_AS(select("aspect:recall", "encoding"), InputError);
-  const Names all = select("all", "encoding"), most = select("all,-rope*", "encoding");
+  CHECK_THROWS_AS(texts(select_encodings("aspect:recall")), InputError);
+  const Names all = texts(select_encodings("all")), most = texts(select_encodings("all,-rope*"));
   CHECK(most.size() < all.size());
   CHECK(std::count(most.begin(), most.end(), "rope") == 0);
-  CHECK(select("cope:positions=16,rope,-cope", "encoding") == Names{"rope"});
-  CHECK(select("cope,cope:positions=16,-cope:positions=16", "encoding") == Names{"cope"});
-  CHECK(select("reverse_string:length=1..10,reverse_string,parity_check,-Reverse*", "task") ==
+  CHECK(texts(select_encodings("cope:positions=16,rope,-cope")) == Names{"rope"});
+  CHECK(texts(select_encodings("cope,cope:positions=16,-cope:positions=16")) == Names{"cope"});
+  CHECK(texts(select_tasks("reverse_string:length=1..10,reverse_string,parity_check,-Reverse*")) ==
         Names{"parity_check"});
 }
 

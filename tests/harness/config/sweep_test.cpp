@@ -22,9 +22,10 @@ RunConfig swept(const std::vector<std::string>& sweeps, const std::string& tasks
   return make_config({.profile = "smoke", .tasks = tasks, .encodings = encodings, .sweeps = sweeps});
 }
 
-std::vector<std::string> specs(const std::vector<SweptSpec>& list) {
+template <class AnySpec>
+std::vector<std::string> specs(const std::vector<SweptSpec<AnySpec>>& list) {
   std::vector<std::string> specs;
-  for (const SweptSpec& each : list) specs.push_back(each.spec);
+  for (const auto& each : list) specs.push_back(each.spec.text());
   return specs;
 }
 
@@ -56,7 +57,7 @@ TEST_CASE("a swept option replaces the value that a spec gives it") {
                                                                "flip_flop:p_ignore=0.5"});  // 32 is the default
   CHECK(specs(swept_encodings(config)) ==
         std::vector<std::string>{"cope:positions=4,gates=values", "cope:positions=8,gates=values"});
-  CHECK(swept_encodings(config)[0].base == "cope:gates=values");
+  CHECK(swept_encodings(config)[0].base.text() == "cope:gates=values");
 }
 
 TEST_CASE("swept values that are lists or specs are in parentheses") {

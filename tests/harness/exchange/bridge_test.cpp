@@ -331,7 +331,7 @@ TEST_CASE("the losses of a traced run are those of its learning curve") {
 TEST_CASE("a resumed trace continues after the steps of the checkpoint") {
   const TemporaryDirectory directory;
   const RunConfig config = make_config({.profile = "smoke"});
-  const TaskSetup task = setup_task(config, "flip_flop");
+  const TaskSetup task = setup_task(config, TaskSpec::parse("flip_flop"));
   const Model model = make_model(Spec::parse("none"), task.model_config);
   LearningRateSweep sweep(model, config.training, 0);
   const auto path = directory / "x.csv";

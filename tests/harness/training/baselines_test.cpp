@@ -79,8 +79,8 @@ TEST_CASE("a finite training set and a short training have few training samples"
 
 TEST_CASE("one task with two numbers of training samples is measured for each") {
   RunConfig config;
-  config.tasks = {"parity_check", "parity_check:training.steps=3"};
-  config.encodings = {"none"};
+  config.tasks = {TaskSpec::parse("parity_check"), TaskSpec::parse("parity_check:training.steps=3")};
+  config.encodings = {Spec::parse("none")};
   config.seeds = {0};
   const std::vector<TaskBaseline> baselines = measure_baselines(make_suite(config), 1);
   REQUIRE(baselines.size() == 2);

@@ -229,7 +229,7 @@ TEST_CASE(
   const Suite plain = make_suite(config);
   config.set("model.begin_token", "true");
   const Suite moved = make_suite(config);
-  CHECK(moved.experiments.at(0).estimated_cost > plain.experiments.at(0).estimated_cost);
+  CHECK(moved.experiments.at(0).cost.all() > plain.experiments.at(0).cost.all());
   CHECK(measure_baselines(*moved.tasks.at(0), 500) == measure_baselines(*plain.tasks.at(0), 500));
   const auto before = run_experiment(plain.experiments[0]).value(),
              now = run_experiment(moved.experiments[0]).value();

@@ -81,7 +81,7 @@ TEST_CASE("an experiment that runs out of memory has no result") {
   };
   NoMemory observer;
   CHECK_THROWS_AS(run_experiment(suite.experiments[0], observer), std::bad_alloc);
-  CHECK(observer.progress == Approx(0).margin(1e-6 * suite.experiments[0].estimated_cost));
+  CHECK(observer.progress == Approx(0).margin(1e-6 * suite.experiments[0].cost.all()));
 }
 
 TEST_CASE("outputs=answers predicts only answers") {
@@ -241,8 +241,9 @@ TEST_CASE("default splits follow the trained lengths, and an impossible one is s
         std::vector<std::string>{"split 'ood_far4': task 'last_x_retrieval': distance 16..30 needs more "
                                  "than 16 items; shorten it or lengthen length"});
   CHECK(shorter.splits[find_split(shorter, "ood_length_far")].options[1].second == "15..62");
-  CHECK_THROWS_WITH(make_task_setup({}, "last_x_retrieval:length=16", {{"mine", {{"distance", "2x..4x"}}, ""}}),
-                    Catch::Matchers::StartsWith("split 'mine': "));
+  CHECK_THROWS_WITH(
+      make_task_setup({}, TaskSpec::parse("last_x_retrieval:length=16"), {{"mine", {{"distance", "2x..4x"}}, ""}}),
+      Catch::Matchers::StartsWith("split 'mine': "));
   const TaskBaseline baseline = measure_baselines(longer, 10);
   CHECK(baseline.splits[3].options == std::map<std::string, std::string>{{"length", "512"}});
 }

@@ -55,7 +55,7 @@ TEST_CASE("a model expects the coordinates that the task states, and no split ma
   CHECK(make_task_setup({}, "addition").model_config.coordinates == 0);
   CHECK(make_task_setup({}, "multiplication").model_config.coordinates == 3);
   CHECK_THROWS_WITH(
-      make_task_setup({}, "multiplication", {{"plain", {{"scratchpad", "false"}}, ""}}),
+      make_task_setup({}, TaskSpec::parse("multiplication"), {{"plain", {{"scratchpad", "false"}}, ""}}),
       "task 'multiplication': split 'plain' has 0 coordinates for each token and training 3, which a trained model cannot "
       "follow; leave out the options of the split that change this number");
 

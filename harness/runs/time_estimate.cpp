@@ -1,0 +1,151 @@
+#include "harness/runs/time_estimate.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/parallel_for.h"
+#include "base/system.h"
+#include "harness/config/embedded_data.h"
+#include "harness/training/experiment_progress.h"
+#include "harness/training/train.h"
+
+namespace posbench {
+namespace {
+
+/// Returns the multiply-adds of a forward pass over an example.
+double products(const Transformer& transformer, const Example& e, bool training, int loops = 0) {
+  const auto targets = training ? std::ranges::count_if(e.targets, [](int target) { return target != kIgnore; })
+                                : std::ssize(e.scored);
+  return transformer.multiply_adds(std::ssize(e.tokens), targets, loops);
+}
+
+/// Returns the time of a training step with an encoding, divided by that of plain attention.
+double relative_cost(const Spec& encoding) {
+  const Costs& costs = board_costs().costs;
+  const auto whole = costs.find(encoding.text()), name = costs.find(encoding.name);
+  return whole != costs.end() ? whole->second : name != costs.end() ? name->second : 1;
+}
+
+/// Returns the seconds of a multiply-add in the training of an experiment; 0 if the clock does not advance. A large
+/// model is measured with one sequence.
+double seconds_of_product(const Experiment& e) {
+  constexpr double kEnough = 0.1;  // seconds, ten ticks of a coarse clock
+  constexpr int kMaxBatch = 8, kMaxSteps = 100;
+  const Model model = make_model(e.encoding, e.task->model_config);
+  const TrainingStreams streams = e.task->training_streams(Purpose::train, 0);
+  TrainingOptions options = e.training();
+  options.learning_rates = {1e-9};  // at which no training diverges
+  options.lengths = BatchLengths::each;
+  options.early_stop = 0;
+  const int most = std::min(options.batch, kMaxBatch);
+  TrainingState state(model, options, 0);
+  double rate = 0;
+  for (const auto& [batch, steps] : {std::pair(1, 1), std::pair(most, kMaxSteps)}) {
+    options.batch = batch;
+    options.steps = options.validate_every = state.step + steps + 1;  // more than are run
+    const int first = state.step;
+    const double start = thread_cpu_seconds();
+    double seconds = 0, sum = 0;
+    train(model, streams, options, state, [&](const TrainingState& now) {
+      seconds = thread_cpu_seconds() - start;
+      return now.step < first + steps && seconds < kEnough;
+    });
+    for (int n = first * batch; n < state.step * batch; ++n)
+      sum += 3 * products(*model.transformer, streams.training(static_cast<std::uint64_t>(n)).example,
+                          /*training=*/true);
+    rate = seconds / (sum * relative_cost(e.encoding));
+    if (seconds > kEnough) break;
+  }
+  return rate;
+}
+
+/// Returns the seconds of an experiment with several threads. `seconds`: with one thread.
+double seconds_with(int threads, const Experiment& e, double seconds) {
+  const TrainingOptions& training = e.task->options.training;
+  const int groups = std::min(training.groups, training.batch);
+  const int rounds = (groups + threads - 1) / threads;  // in which the threads compute the groups of a batch
+  const double trained = e.cost.training / e.cost.all();
+  return seconds * (trained * rounds / groups + (1 - trained) / threads);
+}
+
+}  // namespace
+
+TaskProducts::TaskProducts(const TaskSetup& task) {
+  ParameterLayout layout;
+  const PositionEncoding plain(task.model_config);
+  const Transformer transformer(task.model_config, layout, plain);
+  const auto forward = [&](const Task& of, bool training, int loops = 0) {
+    const int count = of.lengths().values().size() == 1 ? 4 : 128;  // samples, whose mean is returned
+    const SampleStream samples(of, "size", 0);
+    double sum = 0;
+    for (int n = 0; n < count; ++n) sum += products(transformer, samples(n).example, training, loops) / count;
+    return sum;
+  };
+  const TrainingOptions& training = task.options.training;
+  const EvaluationOptions& evaluation = task.options.evaluation;
+  step_ = forward(task.trained(), true) * 3 * training.batch;  // forward, and two products for the gradients
+  for (size_t i = 0; i < task.tasks.size(); ++i) {
+    tests_ += forward(*task.tasks[i], false, evaluation.loops) * evaluation.sequences;
+    if (i == 0 || (training.validate_splits && kind(task.splits[i]) == SplitKind::out_of_distribution))
+      validation_ += forward(*task.tasks[i], false) * training.validation_sequences;
+  }
+  for (const TaskGrid& grid : task.grids) {
+    for (const TaskGrid::Point& point : grid.points)
+      tests_ += forward(*point.task, false, evaluation.loops) * grid_sequences(evaluation.grid, point.multiple);
+  }
+  if (task.options.extend.steps == 0) return;
+  further_step_ = forward(task.further_training_task(), true) * 3 * training.batch;
+  further_validation_ = forward(task.further_training_task(), false) * training.validation_sequences;
+}
+
+Cost TaskProducts::cost(const Experiment& e) const {
+  const TrainingOptions training = e.training();
+  const double relative = relative_cost(e.encoding);
+  const auto rates = static_cast<double>(training.learning_rates.size());
+  Cost cost{.training = relative * count_steps(training) * step_,
+            .tests = relative * (tests_ + rates * count_validations(training.steps, training) * validation_)};
+  for (const Extension& extension : e.extensions) {
+    const double of_extension = relative_cost(extension.encoding);
+    cost.training += of_extension * extension.steps * further_step_;
+    cost.tests += of_extension * (tests_ + count_validations(extension.steps, training) * further_validation_);
+  }
+  return cost;
+}
+
+TimeEstimate estimate_time(const Suite& suite, int jobs, int threads,
+                           const std::function<void(size_t done, size_t of)>& measured) {
+  TimeEstimate estimate;
+  if (suite.experiments.empty()) return estimate;
+  std::map<const TaskSetup*, double> seconds_of_products;
+  std::vector<const Experiment*> first;  // of each task
+  for (const Experiment& e : suite.experiments) {
+    if (seconds_of_products.emplace(e.task, 0).second) first.push_back(&e);
+  }
+  std::atomic<size_t> done{0};
+  parallel_for(first.size(), jobs, [&](size_t i) {
+    seconds_of_products.at(first[i]->task) = seconds_of_product(*first[i]);
+    measured(++done, first.size());
+  });
+  const int cores = count_hardware_threads();
+  const int at_once = std::min({jobs, cores, static_cast<int>(suite.experiments.size())});
+  const int most = threads == kIdleCores ? cores : std::min(threads, cores);  // for the last experiment
+  estimate.threads = std::min(most, cores / at_once);
+  estimate.jobs = estimate.threads > 1 ? at_once : jobs;
+  double wall = 0, longest = 0;
+  for (const Experiment& e : suite.experiments) {
+    const double seconds = e.cost.all() * seconds_of_products.at(e.task);
+    estimate.seconds.push_back(seconds);
+    estimate.core_seconds += seconds;
+    wall += seconds_with(estimate.threads, e, seconds);
+    longest = std::max(longest, seconds_with(most, e, seconds));
+  }
+  estimate.wall_seconds = std::max(wall / at_once, longest);
+  return estimate;
+}
+
+}  // namespace posbench
