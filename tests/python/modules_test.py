@@ -273,6 +273,17 @@ def test_torch_a_value_that_is_not_finite_is_explained():
     assert run(encoding=Near).experiments[0]["status"] == "ok"
 
 
+def test_torch_an_error_of_the_backward_pass_is_one_line():
+    class Backward(pt.Encoding):
+        def score(self, a):
+            scores = super().score(a)
+            if scores.requires_grad:
+                scores.register_hook(lambda gradient: gradient[..., :3])
+            return scores
+
+    assert "the encoding 'backward' fails on sequences of" in refused(encoding=Backward)
+
+
 def test_torch_names_of_other_encodings_are_refused():
     class Mine(pt.Encoding):
         pass
@@ -301,18 +312,21 @@ def test_torch_training_is_that_of_the_program():
     }
     for task, settings in cases.items():
         about = {"tasks": [task], "seeds": [3], "profile": "smoke", "progress": False}
-        settings = {**SETTINGS, **steps, "evaluation.sequences": 64, "evaluation.grid": 0, **settings}
+        counts = {"evaluation.sequences": 64, "evaluation.grid": 0, "training.validation_sequences": 64}
+        settings = {**SETTINGS, **steps, **counts, **settings}
         [ours] = posbench.run(**about, encodings=["none"], settings=settings).experiments
         [found] = pt.run(pt.encodings.ALL["none"], **about, settings=settings).experiments
         assert found["steps"] == ours["steps"] and found["stopped_early"] == ours["stopped_early"], task
         assert found["stopped_early"] == ("training.early_stop" in settings), task
         for one, other in zip(found["learning_curve"], ours["learning_curve"]):
             assert one["step"] == other["step"] and abs(one["loss"] - other["loss"]) < 1e-4, (task, one, other)
-            assert one["validation_token"] == other["validation_token"], (task, one, other)
-            assert one["validation_sequence"] == other["validation_sequence"], (task, one, other)
+            # Rounding may decide one token of about 400 differently on another machine.
+            assert abs(one["validation_token"] - other["validation_token"]) < 0.004, (task, one, other)
+            assert abs(one["validation_sequence"] - other["validation_sequence"]) < 0.02, (task, one, other)
         for one, other in zip(found["splits"], ours["splits"]):
             for metric in ("token", "sequence"):
-                assert one[metric] == other[metric], (task, one["name"], one[metric], other[metric])
+                assert one[metric]["total"] == other[metric]["total"], (task, one["name"])
+                assert abs(one[metric]["correct"] - other[metric]["correct"]) <= 1, (task, one["name"], metric)
 
 
 def test_torch_encodings_that_read_segments_digits_or_draw_positions_are_trained():

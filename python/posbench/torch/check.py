@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -36,7 +37,8 @@ def check_module(model: Model, about: str, given: Mapping[str, Tensor]) -> None:
         with torch.no_grad():
             for rest in (later, later, others):
                 arguments["tokens"] = torch.cat([first, rest], 1).to(device)
-                logits.append(_logits(model.eval(), about, arguments)[:, :half].float())
+                with _explained(about, arguments):
+                    logits.append(model.eval()(**arguments)[:, :half].float())
         with torch.backends.cudnn.flags(enabled=False):  # cuDNN has no backward pass of an LSTM in evaluation
             _check_finite(model, about, arguments)
     model.train(was_training)
@@ -51,11 +53,12 @@ def check_module(model: Model, about: str, given: Mapping[str, Tensor]) -> None:
         )
 
 
-def _logits(model: Model, about: str, arguments: Mapping[str, Tensor]) -> Tensor:
+@contextmanager
+def _explained(about: str, arguments: Mapping[str, Tensor]) -> Iterator[None]:
+    """Raises the errors of a user's module as InputError, in one line."""
     torch.manual_seed(0)  # an encoding may draw positions
     try:
-        logits: Tensor = model(**arguments)
-        return logits
+        yield
     except InputError:
         raise
     except Exception as error:
@@ -65,10 +68,10 @@ def _logits(model: Model, about: str, arguments: Mapping[str, Tensor]) -> Tensor
 
 def _check_finite(model: Model, about: str, arguments: Mapping[str, Tensor]) -> None:
     """Raises InputError if logits or gradients are not finite, with the scores that cause it."""
-    with recorded_scores(model) as scores:
-        logits = _logits(model, about, arguments)
     kept = arguments["mask"]
-    logits[kept].float().log_softmax(-1).mean().backward()
+    with recorded_scores(model) as scores, _explained(about, arguments):
+        logits = model(**arguments)
+        logits[kept].float().log_softmax(-1).mean().backward()
     wrong = [name for name, p in model.named_parameters() if p.grad is not None and not p.grad.isfinite().all()]
     model.zero_grad()
     if not wrong and logits[kept].isfinite().all():
