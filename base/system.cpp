@@ -1,10 +1,5 @@
 #include "base/system.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstddef>
-#include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <sstream>
@@ -27,12 +22,6 @@ double seconds(clockid_t clock) {
 
 double thread_cpu_seconds() { return seconds(CLOCK_THREAD_CPUTIME_ID); }
 double process_cpu_seconds() { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
-
-void release_pages(char* begin, size_t bytes) {
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t skipped = (page - reinterpret_cast<std::uintptr_t>(begin) % page) % page;
-  if (bytes >= skipped + page) madvise(begin + skipped, (bytes - skipped) / page * page, MADV_DONTNEED);
-}
 
 std::string system_entry(const std::filesystem::path& path, std::string_view name) {
   try {

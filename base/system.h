@@ -1,6 +1,5 @@
-// Reads what the operating system knows about this process and this machine, and gives memory back to it.
+// Reads what the operating system knows about this process and this machine.
 #pragma once
-#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -11,9 +10,6 @@ namespace posbench {
 double thread_cpu_seconds();
 /// Returns the CPU seconds of all threads of this process.
 double process_cpu_seconds();
-
-/// Gives the whole pages of a block of memory back to the system. Its bytes have no defined values afterwards.
-void release_pages(char* begin, size_t bytes);
 
 /// Returns the value of the first line `NAME : VALUE` of a file such as /proc/cpuinfo; empty if there is none.
 std::string system_entry(const std::filesystem::path&, std::string_view name);

@@ -38,8 +38,6 @@ notice("nlohmann/json" "${nlohmann_json_VERSION}" MIT https://github.com/nlohman
        ${nlohmann_json}/LICENSE.MIT)
 notice(CLI11 "${CLI11_VERSION}" BSD-3-Clause https://github.com/CLIUtils/CLI11 ${doc}/libcli11-dev/copyright ${cli11}/LICENSE)
 notice("{fmt}" "${fmt_VERSION}" MIT https://fmt.dev ${doc}/libfmt-dev/copyright ${fmt}/LICENSE.rst)
-notice(simdjson "${simdjson_VERSION}" "Apache-2.0 or MIT" https://simdjson.org ${doc}/libsimdjson-dev/copyright
-       ${simdjson}/LICENSE)
 notice(zlib "${ZLIB_VERSION_STRING}" Zlib https://zlib.net ${doc}/zlib1g-dev/copyright ${zlib}/LICENSE)
 # Debian's copyright file of Boost has two megabytes; all of the headers that are used here are under this one license.
 notice("Boost (headers)" "${Boost_VERSION}" BSL-1.0 https://www.boost.org ${CMAKE_CURRENT_LIST_DIR}/BSL-1.0.txt)

@@ -23,9 +23,8 @@ done
 
 # The headers in /usr/include are for the glibc of this machine, so all libraries are downloaded, with fixed versions.
 license=$(cd / && "$tools/bin/python" -c 'import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).parent / "lib/libcxx/LICENSE.TXT")')
-options=(-C cmake.define.POSBENCH_STATIC=ON -C cmake.define.POSBENCH_FETCH=ON -C "cmake.define.POSBENCH_RUNTIME_LICENSE=$license"
-  -C cmake.define.POSBENCH_STATIC_SIMDJSON=OFF)
-for package in Boost Eigen3 nlohmann_json CLI11 fmt simdjson ZLIB; do
+options=(-C cmake.define.POSBENCH_STATIC=ON -C cmake.define.POSBENCH_FETCH=ON -C "cmake.define.POSBENCH_RUNTIME_LICENSE=$license")
+for package in Boost Eigen3 nlohmann_json CLI11 fmt ZLIB; do
   options+=(-C "cmake.define.CMAKE_DISABLE_FIND_PACKAGE_$package=ON")
 done
 export PATH=$tools/bin:$PATH CC=$tools/bin/zig-cc CXX=$tools/bin/zig-c++ CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)}

@@ -6,13 +6,13 @@ set -euo pipefail
 
 # Debian's packages. Vega is missing on the other systems; CMake downloads it with -DPOSBENCH_FETCH=ON.
 debian=(g++ cmake ninja-build git libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev catch2 libboost-dev
-        libsimdjson-dev zlib1g-dev libjs-vega ccache)
+        zlib1g-dev libjs-vega ccache)
 debian_tests=(python3 python3-jsonschema python3-numpy python3-venv shellcheck chromium slurm-wlm munge strace zsh fish man-db clang)
-fedora=(gcc-c++ cmake ninja-build git eigen3-devel json-devel cli11-devel fmt-devel catch-devel boost-devel simdjson-devel
-        zlib-devel ccache)
-arch=(gcc cmake ninja git eigen nlohmann-json cli11 fmt catch2 boost simdjson zlib ccache)
-homebrew=(cmake ninja eigen nlohmann-json cli11 fmt catch2 boost simdjson ccache)
-conda=(cxx-compiler cmake ninja git eigen nlohmann_json cli11 fmt catch2 libboost-headers simdjson zlib ccache)
+fedora=(gcc-c++ cmake ninja-build git eigen3-devel json-devel cli11-devel fmt-devel catch-devel boost-devel zlib-devel
+        ccache)
+arch=(gcc cmake ninja git eigen nlohmann-json cli11 fmt catch2 boost zlib ccache)
+homebrew=(cmake ninja eigen nlohmann-json cli11 fmt catch2 boost ccache)
+conda=(cxx-compiler cmake ninja git eigen nlohmann_json cli11 fmt catch2 libboost-headers zlib ccache)
 
 case "${1:-}" in
   '' | tests) ;;

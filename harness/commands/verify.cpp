@@ -36,6 +36,7 @@
 #include "harness/runs/suite.h"
 #include "harness/training/baselines.h"
 #include "harness/training/run_experiment.h"
+#include "results/json/read_bytes.h"
 #include "results/reports/report_json.h"
 #include "results/reports/summary_json.h"
 #include "results/statistics/summary.h"
@@ -190,9 +191,10 @@ Repetition compare_summary(const std::filesystem::path& path, const Report& repo
   Repetition result{.name = "summary and ranking", .difference = ""};
   const std::filesystem::path file = std::filesystem::is_directory(path) ? find_report(path) : path;
   if (!std::filesystem::is_regular_file(file)) return result;  // a pipe cannot be read twice
-  const auto is_unused = [](std::string_view key) { return key != "summary" && key != "ranking"; };
-  const Json given = read_json(file, ListStream{"experiments", [](const Json&, const Json&, size_t) {},
-                                                [](const auto&, size_t) {}, is_unused});
+  ByteSource source(file);
+  const Json given = read_json(source, [](const Json&, const std::string& key, const Json&, size_t) {
+    return key != "summary" && key != "ranking";
+  });
   const Summary summary = summarize(report);
   const Json computed{
       {"summary", write_list(summary.rows, [](const SummaryRow& row) { return to_json(row); })},

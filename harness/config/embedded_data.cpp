@@ -1,17 +1,21 @@
 #include "harness/config/embedded_data.h"
 
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/parallel_for.h"
 #include "results/reports/report_json.h"
 
 namespace posbench {
 
 std::vector<StoredReport> board_reports() {
-  std::vector<StoredReport> reports;
-  for (const auto& [name, bytes] : board_bytes()) {
-    if (name.find("cost.json") == name.npos) reports.push_back({name, parse_report(bytes, name)});
-  }
+  const auto& files = board_bytes();  // the last one has the costs
+  std::vector<StoredReport> reports(files.size() - 1);
+  parallel_for(reports.size(), count_hardware_threads(), [&](size_t n) {
+    const auto& [name, bytes] = files[n];
+    reports[n] = {name, parse_report(bytes, name)};
+  });
   return reports;
 }
 

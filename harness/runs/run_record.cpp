@@ -17,7 +17,7 @@
 #include "harness/config/user_files.h"
 #include "harness/exchange/checksum.h"
 #include "harness/runs/loss_trace.h"
-#include "results/json/simdjson_field.h"
+#include "results/json/json.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
 
@@ -32,10 +32,9 @@ constexpr std::string_view kBeforeChecksum = ",\"crc32\":\"", kAfterChecksum = "
 Json to_json(const ExperimentId& id) { return {{"task", id.task}, {"encoding", id.encoding}, {"seed", id.seed}}; }
 
 /// Refuses a line whose checksum does not belong to its other bytes. Lines of older versions have none.
-template <class AnyField>
-void check_checksum(const AnyField& line, std::string_view text) {
+void check_checksum(const Field& line, std::string_view text) {
   if (!line.has(kLineChecksum)) return;
-  const AnyField field = line[kLineChecksum];
+  const Field field = line[kLineChecksum];
   const std::string given = field.text();
   const std::string end = fmt::format("{}{}{}", kBeforeChecksum, given, kAfterChecksum);
   if (!text.ends_with(end)) field.fail("expected the last member, as posbench writes it");
@@ -46,26 +45,15 @@ void check_checksum(const AnyField& line, std::string_view text) {
       expected));
 }
 
-/// Reads a line. `experiment` returns its experiment.
-template <class AnyField, class Read>
-FinishedExperiment read_line(const AnyField& line, std::string_view text, Read experiment) {
+FinishedExperiment read_line(std::string_view text, const std::string& position) {
+  const Json json = parse_json(text, position);
+  const Field line(json, position);
   check_checksum(line, text);
-  FinishedExperiment read{.result = experiment()};
+  FinishedExperiment read{.result = read_experiment(line)};
   if (line.has("seconds")) read.seconds = line["seconds"].number(0, std::numeric_limits<double>::max());
   if (line.has(kTrainedBy)) read.trained_by = line[kTrainedBy].text();
   if (line.has(kLossesChecksum)) read.losses_checksum = line[kLossesChecksum].text();
   return read;
-}
-
-FinishedExperiment read_line(std::string_view text, const std::string& position) {
-  FinishedExperiment read;
-  const bool is_read = parse_fast(text, [&](const simdjson::dom::element& line) {
-    read = read_line(SimdjsonField(line), text, [&] { return read_experiment(line); });
-  });
-  if (is_read) return read;
-  const Json json = parse_json(text, position);
-  const Field line(json, position);
-  return read_line(line, text, [&] { return read_experiment(line); });
 }
 
 /// Reads the lines of experiments.jsonl into a record that has its manifest.

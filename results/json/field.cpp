@@ -42,6 +42,8 @@ bool Field::has(const char* key) const { return object().contains(key); }
 
 bool Field::null() const { return value_->is_null(); }
 
+bool Field::is_list() const { return value_->is_array(); }
+
 size_t Field::size() const {
   if (!value_->is_array()) fail("expected a list");
   return value_->size();

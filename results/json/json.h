@@ -11,41 +11,24 @@
 #include <string_view>
 #include <vector>
 
-namespace simdjson::dom {
-class element;
-}
-
 namespace posbench {
+
+class ByteSource;
 
 using Json = nlohmann::ordered_json;
 
-/// Parses a file, which gzip may have compressed, or a text that messages call `file`. Throws InputError, with a
-/// message of one line, if the file cannot be read or is not JSON, if it nests deeper than 64 or has more than
-/// five million values, if an object has a duplicate key or over 10000 keys, or if a number does not fit a double.
-Json read_json(const std::filesystem::path& file);
+/// Parses a text, a file, or the bytes of one, which gzip may have compressed. Messages call a text `file`. Throws
+/// InputError, with a message of one line, if the file cannot be read or is not JSON, if it nests deeper than 64 or
+/// has more than five million values, if an object has a duplicate key or over 10000 keys, or if a number does not
+/// fit a double.
 Json parse_json(std::string_view text, const std::string& file);
+Json read_json(const std::filesystem::path& file);
 
-/// A list under one key of the outermost object. Its items are passed to a callback one by one and then deleted,
-/// so that a long report is never in memory as JSON. The returned value contains the list, but empty.
-struct ListStream {
-  const char* key;
-  /// Called with the members in front of the list, and with an item and its index.
-  std::function<void(const Json& before, const Json& item, size_t index)> take;
-  /// Does the same in a fifth of the time. Several threads call it at once and in any order. If it throws, or if
-  /// the file has an error, all items are passed to `take` instead, and the error of `take` is thrown.
-  std::function<void(const simdjson::dom::element& item, size_t index)> take_fast;
-  /// Returns true for the keys of the outermost object whose values are not used and may be null in the result.
-  bool (*is_unused)(std::string_view key);
-  /// Called first, with the whole text. Throws InputError if it cannot be the file that the caller expects.
-  void (*check_text)(std::string_view text, const std::string& file) = [](std::string_view, const std::string&) {};
-};
-Json read_json(const std::filesystem::path& file, const ListStream&);
-Json parse_json(std::string_view bytes, const std::string& file,
-                const ListStream&);  // gzip may have compressed them
-
-/// Passes the value that simdjson parses to f, in a fifth of the time of parse_json(). Returns false if f throws,
-/// or if the text is not what parse_json() accepts, which then throws the error.
-bool parse_fast(std::string_view text, const std::function<void(const simdjson::dom::element&)>& f);
+/// Called with each item of each list that is a member of the outermost object: with the members in front of the list
+/// and the list itself, the list's key, the item and its index. An item for which it returns true is deleted, so that
+/// a long list is never in memory, and does not count as a value of the file.
+using TakeItem = std::function<bool(const Json& before, const std::string& key, const Json& item, size_t index)>;
+Json read_json(ByteSource&, const TakeItem&);
 
 /// Returns indented JSON that suits `diff`. Small values, and lists and objects of scalars, have one line each.
 std::string to_indented_json(const Json&);
@@ -91,6 +74,7 @@ class Field {
 
   bool has(const char* key) const;
   bool null() const;
+  bool is_list() const;
   size_t size() const;  // of a list
   template <class F>
   void each(F f) const {  // of a list, item by item
@@ -123,7 +107,7 @@ class Field {
 };
 
 /// Reads every item of a list: read_list<CurvePoint>(experiment["learning_curve"], read_point).
-template <class T, class Field, class Read>
+template <class T, class Read>
 std::vector<T> read_list(const Field& list, Read read) {
   std::vector<T> items;
   items.reserve(list.size());

@@ -1,18 +1,44 @@
-// Reads files that gzip may have compressed, within limits of size.
+// Reads files and pipes, which gzip may have compressed, in blocks.
 #pragma once
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <memory>
+#include <streambuf>
 #include <string>
 #include <string_view>
 
 namespace posbench {
 
-bool is_compressed(std::string_view bytes);
+/// Holds one block in memory, so that a file may be larger than memory. All functions throw InputError.
+class ByteSource final : public std::streambuf {
+ public:
+  explicit ByteSource(const std::filesystem::path& file);
+  /// Reads the bytes of a file that messages call `name`.
+  ByteSource(std::string_view bytes, std::string name);
 
-/// Returns the text that gzip compressed, in one file or in several joined ones. Messages call it `file`. Throws
-/// InputError.
-std::string decompress(std::string_view bytes, const std::string& file);
+  const std::string& name() const { return name_; }
+  /// Returns the unread part of the present block.
+  std::string_view block() const { return {gptr(), egptr()}; }
+  /// Refuses compressed bytes that are cut off or damaged after the present block.
+  void check_rest();
 
-/// Returns the content of a file or a pipe, decompressed. Throws InputError.
-std::string read_decompressed(const std::filesystem::path& file);
+ private:
+  struct Inflation;
+  int_type underflow() override;
+  void begin();
+  bool read_block();
+  void unpack();
+  void check_ratio() const;
+  [[noreturn]] void refuse(const std::string& why) const;
+
+  std::string name_;
+  std::ifstream file_;                              // not open if all bytes are given
+  std::string bytes_, unpacked_;                    // the present blocks
+  std::uintmax_t size_ = 0;                         // bytes of the file, if it is not a pipe
+  std::uintmax_t num_read_ = 0, num_unpacked_ = 0;  // bytes until now
+  std::shared_ptr<Inflation> stream_;               // null if the bytes are not compressed
+  bool is_complete_ = false;                        // gzip may have joined several streams; one has ended
+};
 
 }  // namespace posbench

@@ -14,8 +14,6 @@ Json to_json(const ExperimentResult&);
 ExperimentResult experiment_from_json(const Json&, const std::string& file);
 
 ExperimentResult read_experiment(const Field&);
-/// Reads the same values faster. Its messages have no location.
-ExperimentResult read_experiment(const simdjson::dom::element&);
 
 Json to_json(const Swept&);
 Json to_json(const Extended&);

@@ -12,15 +12,65 @@
 #include <utility>
 #include <vector>
 
-#include "results/json/simdjson_field.h"
+#include "results/json/json.h"
 #include "results/reports/experiment_json.h"
-#include "results/reports/read_count.h"
+#include "results/statistics/statistics.h"
+#include "results/types/experiment_result.h"
 
-// The readers are templates, for Field and for SimdjsonField.
 namespace posbench {
 namespace {
 
-template <class Field>
+/// A double holds this count, and the sums of a whole file do not overflow.
+constexpr std::int64_t kMaxCount = 1'000'000'000'000;
+constexpr int kMaxInt = std::numeric_limits<int>::max();
+constexpr double kMaxNumber = std::numeric_limits<double>::max();
+
+Count read_count(const Field& correct, const Field& total, std::int64_t least_total = 0) {
+  const Count count{correct.integer(0, kMaxCount), total.integer(least_total, kMaxCount)};
+  if (count.correct > count.total) correct.fail(fmt::format("more than its total, {}", count.total));
+  return count;
+}
+
+/// Checks a number that other programs read. It must follow from the count, apart from rounding by `unit`.
+void check_derived(const Field& json, const char* key, double expected, double unit, Count count) {
+  if (!json.has(key)) return;
+  const Field given = json[key];
+  if (std::abs(given.number(-kMaxNumber, kMaxNumber) - expected) <= 0.5001 * unit) return;
+  given.fail(fmt::format("expected {:.6g}, which follows from {} of {}", expected, count.correct, count.total));
+}
+
+Count read_count(const Field& json, std::int64_t least_total = 0) {
+  const Count count = read_count(json["correct"], json["total"], least_total);
+  if (count.total > 0) {
+    check_derived(json, "accuracy", accuracy(count), 1e-6, count);
+  } else if (json.has("accuracy") && !json["accuracy"].null()) {
+    json["accuracy"].fail("expected null, as nothing was scored");
+  }
+  const Interval interval = wilson_interval(count);
+  check_derived(json, "low", interval.low, 1e-4, count);
+  check_derived(json, "high", interval.high, 1e-4, count);
+  return count;
+}
+
+/// Refuses more sequences with an answer than were evaluated. `place` is "split" or "multiple".
+void check_sequences(const Field& json, Count count, std::int64_t sequences, const char* place) {
+  if (count.total <= sequences) return;
+  const Field sequence = json["sequence"];
+  sequence["total"].fail(fmt::format("more than the sequences of its {}, {}", place, sequences));
+}
+
+/// Refuses a list with two items that have the same `key`.
+template <class T>
+void check_unique(const Field& list, const std::vector<T>& items, const char* key, std::string T::*member,
+                  const char* what) {
+  std::set<std::string> names;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (names.insert(items[i].*member).second) continue;
+    const Field item = list[i];
+    item[key].fail(what);
+  }
+}
+
 Swept read_swept(const Field& json) {
   return {.task = json["task"].name(),
           .encoding = json["encoding"].name(),
@@ -29,7 +79,6 @@ Swept read_swept(const Field& json) {
           })};
 }
 
-template <class Field>
 Extended read_extended(const Field& json) {
   return {.parent = json["parent"].name(),
           .encoding = json["encoding"].name(),
@@ -39,7 +88,6 @@ Extended read_extended(const Field& json) {
 
 /// A count by length or distance in its compact form, which is a list: its length or distance, then pairs of a
 /// number of right answers and their total.
-template <class Field>
 class CompactCounts {
  public:
   CompactCounts(const Field& json, size_t size, const char* what) : json_(json) {
@@ -52,13 +100,11 @@ class CompactCounts {
   const Field& json_;
 };
 
-template <class Field>
 std::optional<double> read_loss(const Field& json) {
   if (json.null()) return std::nullopt;
   return json.number(-kMaxNumber, kMaxNumber);
 }
 
-template <class Field>
 CurvePoint read_point(const Field& json) {
   CurvePoint point{.step = static_cast<int>(json["step"].integer(0, kMaxInt)),
                    .loss = read_loss(json["loss"]),
@@ -72,7 +118,6 @@ CurvePoint read_point(const Field& json) {
   return point;
 }
 
-template <class Field>
 RateResult read_rate(const Field& json) {
   RateResult rate{.learning_rate = json["learning_rate"].number(0, 1),
                   .steps = static_cast<int>(json["steps"].integer(0, kMaxInt))};
@@ -86,14 +131,16 @@ RateResult read_rate(const Field& json) {
   return rate;
 }
 
-template <class Field>
 std::optional<double> read_mean(const Field& json, const char* key) {
   if (!json.has(key)) return std::nullopt;
   return json[key].number(-kMaxNumber, kMaxNumber);
 }
 
-template <class Field>
 LengthResult read_length(const Field& json) {
+  if (json.is_list()) {
+    const CompactCounts counts(json, 5, "length, tokens right, tokens, sequences right, sequences");
+    return {.length = counts.first(), .token = counts.count(1), .sequence = counts.count(3)};
+  }
   return {.length = static_cast<int>(json["length"].integer(0, kMaxInt)),
           .token = read_count(json["token"]),
           .sequence = read_count(json["sequence"]),
@@ -101,15 +148,17 @@ LengthResult read_length(const Field& json) {
           .margin = read_mean(json, "margin")};
 }
 
-template <class Field>
 DistanceResult read_distance(const Field& json) {
+  if (json.is_list()) {
+    const CompactCounts counts(json, 3, "distance, tokens right, tokens");
+    return {.distance = counts.first(), .token = counts.count(1)};
+  }
   return {.distance = static_cast<int>(json["distance"].integer(0, kMaxInt)),
           .token = read_count(json["token"]),
           .loss = read_mean(json, "loss"),
           .margin = read_mean(json, "margin")};
 }
 
-template <class Field>
 PositionResult read_position(const Field& json) {
   return {.position = static_cast<int>(json["position"].integer(1, kMaxInt)),
           .token = read_count(json["token"]),
@@ -117,59 +166,22 @@ PositionResult read_position(const Field& json) {
           .margin = read_mean(json, "margin")};
 }
 
-template <class Field>
-LengthResult read_compact_length(const Field& json) {
-  const CompactCounts counts(json, 5, "length, tokens right, tokens, sequences right, sequences");
-  return {.length = counts.first(), .token = counts.count(1), .sequence = counts.count(3)};
-}
-
-template <class Field>
-DistanceResult read_compact_distance(const Field& json) {
-  const CompactCounts counts(json, 3, "distance, tokens right, tokens");
-  return {.distance = counts.first(), .token = counts.count(1)};
-}
-
-/// Returns true if the first item of a list in an object is a list.
-bool has_lists(const Field& json, const char* key) {
-  const Json& list = json.object().at(key);
-  return list.is_array() && !list.empty() && list.front().is_array();
-}
-bool has_lists(const SimdjsonField& json, const char* key) { return json[key].has_lists(); }
-
 /// Reads a list whose items have ascending values of `key` or, if the items are lists, of their first integer.
-template <class T, class Key, class Field, class Read>
-std::vector<T> read_ascending(const Field& list, const char* key, Key T::*member, Read read,
-                              bool compact = false) {
+template <class T, class Key, class Read>
+std::vector<T> read_ascending(const Field& list, const char* key, Key T::*member, Read read) {
   std::vector<T> items = read_list<T>(list, read);
   for (size_t i = 1; i < items.size(); ++i) {
     if (items[i].*member <= items[i - 1].*member) {
       const Field item = list[i];
-      const Field at = compact ? item[size_t{0}] : item[key];
+      const Field at = item.is_list() ? item[size_t{0}] : item[key];
       at.fail(fmt::format("not more than the {} before it, {}", key, items[i - 1].*member));
     }
   }
   return items;
 }
 
-template <class Field>
-std::vector<LengthResult> read_by_length(const Field& split) {
-  const Field list = split["by_length"];
-  return has_lists(split, "by_length")
-             ? read_ascending(list, "length", &LengthResult::length, read_compact_length<Field>, /*compact=*/true)
-             : read_ascending(list, "length", &LengthResult::length, read_length<Field>);
-}
-
-template <class Field>
-std::vector<DistanceResult> read_by_distance(const Field& split) {
-  const Field list = split["by_distance"];
-  return has_lists(split, "by_distance")
-             ? read_ascending(list, "distance", &DistanceResult::distance, read_compact_distance<Field>,
-                              /*compact=*/true)
-             : read_ascending(list, "distance", &DistanceResult::distance, read_distance<Field>);
-}
-
 /// Checks that the counts of a list add up to that of its split.
-template <class Field, class T>
+template <class T>
 void check_sum(const Field& json, const char* list, const std::vector<T>& items, Count T::*member,
                const char* counted, Count expected) {
   if (items.empty()) return;
@@ -181,7 +193,6 @@ void check_sum(const Field& json, const char* list, const std::vector<T>& items,
                          counted, expected.correct, expected.total));
 }
 
-template <class Field>
 void check_sums(const Field& json, const SplitResult& split) {
   check_sum(json, "by_length", split.by_length, &LengthResult::token, "tokens", split.token);
   check_sum(json, "by_length", split.by_length, &LengthResult::sequence, "sequences", split.sequence);
@@ -189,27 +200,25 @@ void check_sums(const Field& json, const SplitResult& split) {
   check_sum(json, "by_position", split.by_position, &PositionResult::token, "tokens", split.token);
 }
 
-template <class Field>
 SplitResult read_split(const Field& json) {
-  SplitResult split{.name = json["name"].name(),
-                    .kind = static_cast<SplitKind>(json["kind"].choice(split_kind_names())),
-                    .sequences = json["sequences"].integer(0, kMaxCount),
-                    .token = read_count(json["token"], 1),
-                    .sequence = read_count(json["sequence"], 1),
-                    .loss = read_mean(json, "loss"),
-                    .margin = read_mean(json, "margin"),
-                    .by_length = read_by_length(json),
-                    .by_distance = read_by_distance(json)};
+  SplitResult split{
+      .name = json["name"].name(),
+      .kind = static_cast<SplitKind>(json["kind"].choice(split_kind_names())),
+      .sequences = json["sequences"].integer(0, kMaxCount),
+      .token = read_count(json["token"], 1),
+      .sequence = read_count(json["sequence"], 1),
+      .loss = read_mean(json, "loss"),
+      .margin = read_mean(json, "margin"),
+      .by_length = read_ascending(json["by_length"], "length", &LengthResult::length, read_length),
+      .by_distance = read_ascending(json["by_distance"], "distance", &DistanceResult::distance, read_distance)};
   if (json.has("by_position")) {
-    split.by_position =
-        read_ascending(json["by_position"], "position", &PositionResult::position, read_position<Field>);
+    split.by_position = read_ascending(json["by_position"], "position", &PositionResult::position, read_position);
   }
   check_sequences(json, split.sequence, split.sequences, "split");
   check_sums(json, split);
   return split;
 }
 
-template <class Field>
 GridPoint read_grid_point(const Field& json) {
   GridPoint point{.multiple = json["multiple"].number(1, 1e6),
                   .value = static_cast<int>(json["value"].integer(0, kMaxInt)),
@@ -221,7 +230,6 @@ GridPoint read_grid_point(const Field& json) {
 }
 
 /// Checks that a grid ended where its accuracies say.
-template <class Field>
 void check_end(const Field& json, const GridResult& grid) {
   const Field end = json["end"];
   const bool is_limited = grid.end != GridEnd::complete && grid.end != GridEnd::accuracy;
@@ -234,11 +242,10 @@ void check_end(const Field& json, const GridResult& grid) {
                        to_string(GridEnd::accuracy), kGridFloor));
 }
 
-template <class Field>
 GridResult read_grid(const Field& json) {
   GridResult grid{.option = json["option"].name()};
   const Field points = json["points"];
-  grid.points = read_ascending(points, "multiple", &GridPoint::multiple, read_grid_point<Field>);
+  grid.points = read_ascending(points, "multiple", &GridPoint::multiple, read_grid_point);
   for (size_t i = 1; i < grid.points.size(); ++i) {
     if (grid.points[i].value > grid.points[i - 1].value) continue;
     const Field point = points[i];
@@ -251,11 +258,10 @@ GridResult read_grid(const Field& json) {
 }
 
 /// Reads the grids, which older reports and runs without evaluation.grid do not have.
-template <class Field>
 std::vector<GridResult> read_grids(const Field& json, Status status) {
   if (!json.has("grid")) return {};
   const Field list = json["grid"];
-  std::vector<GridResult> grids = read_list<GridResult>(list, read_grid<Field>);
+  std::vector<GridResult> grids = read_list<GridResult>(list, read_grid);
   if (status != Status::ok && !grids.empty())
     list.fail(fmt::format("expected no grid, as the experiment is {}", to_string(status)));
   check_unique(list, grids, "option", &GridResult::option, "the option of an earlier grid too");
@@ -263,7 +269,6 @@ std::vector<GridResult> read_grids(const Field& json, Status status) {
 }
 
 /// Checks the splits of an experiment against its other fields.
-template <class Field>
 void check_splits(const Field& json, const ExperimentResult& result) {
   const Field splits = json["splits"];
   if (result.status != Status::ok && !result.splits.empty()) {
@@ -273,20 +278,18 @@ void check_splits(const Field& json, const ExperimentResult& result) {
 }
 
 /// Reads the learning rates, which old reports and experiments with one learning rate do not have.
-template <class Field>
 void read_learning_rates(const Field& json, ExperimentResult& result) {
   if (!json.has("learning_rates")) return;
   const Field chosen = json["learning_rate"];
   result.learning_rate = chosen.number(0, 1);
   result.learning_rates =
-      read_ascending(json["learning_rates"], "learning_rate", &RateResult::learning_rate, read_rate<Field>);
+      read_ascending(json["learning_rates"], "learning_rate", &RateResult::learning_rate, read_rate);
   const auto is_chosen = [&](const RateResult& rate) { return rate.learning_rate == result.learning_rate; };
   if (std::none_of(result.learning_rates.begin(), result.learning_rates.end(), is_chosen))
     chosen.fail("not one of its 'learning_rates'");
 }
 
 /// Checks that an experiment that failed or has missing numbers has a `reason`.
-template <class Field>
 void check_reason(const Field& json, const ExperimentResult& result) {
   if (!result.reason.empty()) return;
   constexpr const char* kMissing = "which needs a 'reason'";
@@ -298,14 +301,14 @@ void check_reason(const Field& json, const ExperimentResult& result) {
   }
 }
 
-template <class Field>
 std::optional<int> read_diverged_step(const Field& json, Status status) {
   if (status != Status::diverged) return std::nullopt;
   return static_cast<int>(json["diverged_step"].integer(0, kMaxInt));
 }
 
-template <class Field>
-ExperimentResult read(const Field& json) {
+}  // namespace
+
+ExperimentResult read_experiment(const Field& json) {
   ExperimentResult result;
   result.id = {json["task"].name(), json["encoding"].name(), json["seed"].natural()};
   result.task_version = static_cast<int>(json["task_version"].integer(1, kMaxInt));
@@ -320,28 +323,23 @@ ExperimentResult read(const Field& json) {
   result.stopped_early = json["stopped_early"].flag();
   result.final_loss = read_loss(json["final_loss"]);
   read_learning_rates(json, result);
-  result.learning_curve = read_ascending(json["learning_curve"], "step", &CurvePoint::step, read_point<Field>);
-  result.splits = read_list<SplitResult>(json["splits"], read_split<Field>);
+  result.learning_curve = read_ascending(json["learning_curve"], "step", &CurvePoint::step, read_point);
+  result.splits = read_list<SplitResult>(json["splits"], read_split);
   result.grids = read_grids(json, result.status);
   check_reason(json, result);
   check_splits(json, result);
   return result;
 }
 
-}  // namespace
-
 SplitKind read_kind(const Field& json) { return static_cast<SplitKind>(json.choice(split_kind_names())); }
 
 std::vector<CurvePoint> read_curve(const Field& json) {
-  return read_ascending(json, "step", &CurvePoint::step, read_point<Field>);
+  return read_ascending(json, "step", &CurvePoint::step, read_point);
 }
 
 std::vector<RateResult> read_rates(const Field& json) {
-  return read_ascending(json, "learning_rate", &RateResult::learning_rate, read_rate<Field>);
+  return read_ascending(json, "learning_rate", &RateResult::learning_rate, read_rate);
 }
-
-ExperimentResult read_experiment(const Field& json) { return read<Field>(json); }
-ExperimentResult read_experiment(const simdjson::dom::element& json) { return read(SimdjsonField(json)); }
 
 ExperimentResult experiment_from_json(const Json& json, const std::string& file) {
   return read_experiment(Field(json, file));

@@ -8,7 +8,6 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "results/json/read_bytes.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_text.h"
 #include "results/reports/summary_json.h"
@@ -152,24 +152,18 @@ bool is_unread(std::string_view key) {
   return std::find(std::begin(kRead), std::end(kRead), key) == std::end(kRead);
 }
 
-/// Reads a report. `read` returns its JSON without the experiments, which it passes to the stream.
-template <class Read>
-Report read_streamed(const std::string& file, Read read) {
+/// Reads the experiments one by one, so that they are not all in memory as JSON.
+Report read_report(ByteSource& source) {
+  const std::string& file = source.name();
+  check_text(source.block(), file);
   std::vector<ExperimentResult> experiments;
-  std::mutex mutex;
-  const auto put = [&](ExperimentResult experiment, size_t index) {
-    const std::lock_guard lock(mutex);
-    if (experiments.size() <= index) experiments.resize(index + 1);
-    experiments[index] = std::move(experiment);
-  };
-  const auto take = [&](const Json& before, const Json& item, size_t index) {
+  const auto take = [&](const Json& before, const std::string& key, const Json& item, size_t index) {
+    if (key != "experiments") return is_unread(key);
     if (index == 0 && (before.contains("schema_version") || is_manifest(before))) check_version(before, file);
-    put(read_experiment(Field(item, file, "experiments", index)), index);
+    experiments.push_back(read_experiment(Field(item, file, "experiments", index)));
+    return true;
   };
-  const auto take_fast = [&](const simdjson::dom::element& item, size_t index) {
-    put(read_experiment(item), index);
-  };
-  const Json rest = read(ListStream{"experiments", take, take_fast, is_unread, check_text});
+  const Json rest = read_json(source, take);
   Report report = report_from_json(rest, file);  // rejects other values than a list of experiments
   report.experiments = std::move(experiments);
   check_experiments(report, file);
@@ -244,11 +238,13 @@ std::filesystem::path find_report(const std::filesystem::path& directory) {
 }
 
 Report read_report(const std::filesystem::path& path) {
-  return read_streamed(path.string(), [&](const ListStream& stream) { return read_json(path, stream); });
+  ByteSource source(path);
+  return read_report(source);
 }
 
 Report parse_report(std::string_view bytes, const std::string& file) {
-  return read_streamed(file, [&](const ListStream& stream) { return parse_json(bytes, file, stream); });
+  ByteSource source(bytes, file);
+  return read_report(source);
 }
 
 }  // namespace posbench
