@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/console/help.h"
 #include "harness/console/output.h"
@@ -24,7 +25,7 @@
 namespace posbench {
 namespace {
 
-enum class SampleFormat { jsonl, npz, safetensors };
+enum class SampleFormat { jsonl, safetensors };
 
 struct ExportRequest {
   ConfigRequest config;               // only its layout, begin token and splits matter
@@ -124,7 +125,7 @@ void append_row(ArrayWriter& file, size_t array, const std::vector<int>& values,
 }
 
 /// Draws the samples twice: for the shapes of the arrays, which precede their values, and for the values.
-void write_arrays(const SampleSet& set, ArrayFormat format, const std::filesystem::path& output) {
+void write_arrays(const SampleSet& set, const std::filesystem::path& output) {
   const Sizes sizes = measure(set);
   const auto N = static_cast<std::int64_t>(set.count), T = static_cast<std::int64_t>(sizes.tokens);
   const auto S = static_cast<std::int64_t>(sizes.scored);
@@ -143,7 +144,7 @@ void write_arrays(const SampleSet& set, ArrayFormat format, const std::filesyste
   const size_t coordinates = arrays.size() - 1;
   const size_t distances = optional("distances", sizes.distances > 0 ? sizes.scored : 0);
   const size_t candidates = optional("candidates", sizes.candidates);
-  ArrayWriter file(output, format, arrays, {{"manifest", to_compact_json(manifest(set))}});
+  ArrayWriter file(output, arrays, {{"manifest", to_compact_json(manifest(set))}});
   for (std::uint64_t n = 0; n < set.count; ++n) {
     check_interrupted();
     const std::uint64_t index = set.first + n;
@@ -167,13 +168,10 @@ void write_arrays(const SampleSet& set, ArrayFormat format, const std::filesyste
 
 SampleFormat format_of(const ExportRequest& request) {
   if (request.format) return *request.format;
-  const std::string ending = request.output ? request.output->extension().string() : ".jsonl";
-  if (ending == ".jsonl") return SampleFormat::jsonl;
-  if (ending == ".npz") return SampleFormat::npz;
-  if (ending == ".safetensors") return SampleFormat::safetensors;
-  throw InputError(
-      fmt::format("'{}' does not end in .jsonl, .npz or .safetensors; use one of these, or add --format",
-                  request.output->string()));
+  if (!request.output || lower_case(request.output->extension().string()) == ".jsonl") return SampleFormat::jsonl;
+  if (is_array_file(*request.output)) return SampleFormat::safetensors;
+  throw InputError(fmt::format("'{}' does not end in .jsonl or .safetensors; use one of these, or add --format",
+                               request.output->string()));
 }
 
 /// Writes the samples and their manifest. Returns the exit code. Throws InputError before anything is written.
@@ -182,7 +180,7 @@ int export_samples(ExportRequest request) {
   for (const std::optional<std::filesystem::path>& file : {request.output, request.manifest})
     if (file) check_output_place(*file);
   if (format != SampleFormat::jsonl && !request.output) {
-    throw InputError("npz and safetensors cannot be written to standard output; add -o FILE");
+    throw InputError("safetensors cannot be written to standard output; add -o FILE");
   }
   if (!request.manifest && request.output && !is_special(*request.output))
     request.manifest = default_manifest(*request.output);
@@ -191,7 +189,7 @@ int export_samples(ExportRequest request) {
   const bool written = write_interruptibly(request.output, [&] {
     const StatusLine status("drawing samples");
     if (format == SampleFormat::jsonl) return write_jsonl(set, request.output);
-    write_arrays(set, format == SampleFormat::npz ? ArrayFormat::npz : ArrayFormat::safetensors, *request.output);
+    write_arrays(set, *request.output);
   });
   if (!written) return 130;
   if (request.manifest) write_file(*request.manifest, to_indented_json(manifest(set)));
@@ -216,17 +214,16 @@ void add_export(CLI::App& app, Invocation& invocation) {
       ->check(in_range({std::int64_t{1}, kMaxSampleNumber}));
   add_choice<std::optional<SampleFormat>, SampleFormat>(
       *command, "--format", request->format,
-      {{"jsonl", SampleFormat::jsonl}, {"npz", SampleFormat::npz}, {"safetensors", SampleFormat::safetensors}},
-      "format of the output")
+      {{"jsonl", SampleFormat::jsonl}, {"safetensors", SampleFormat::safetensors}}, "format of the output")
       ->default_str("that of the file's extension, or jsonl");
   command->add_option("-o,--output", request->output, "output file")->default_str("standard output, for jsonl");
   command->add_option("--manifest", request->manifest, "file for the description of the samples")
       ->default_str("FILE.manifest.json, or none for a pipe or a device");
   add_configuration(*command, request->config);
   set_footer(*command,
-             {{"posbench export flip_flop -o train.npz", "samples of training"},
+             {{"posbench export flip_flop -o train.safetensors", "samples of training"},
               {"posbench export flip_flop:length=32 -n 2", "two samples to read"},
-              {"posbench export flip_flop --split ood_sparse -n 512 -o sparse.npz", ""}},
+              {"posbench export flip_flop --split ood_sparse -n 512 -o sparse.safetensors", ""}},
              {"docs/bridge.md specifies the formats."});
   command->callback([request, &invocation] { invocation.exit_code = export_samples(*request); });
 }

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
@@ -38,7 +39,6 @@ struct ForwardRequest {
   bool initial = false;  // the model before training instead of the saved one
   std::string split = "in_distribution";
   std::uint64_t first = 0, count = 512;
-  std::optional<ArrayFormat> format;
   std::optional<std::filesystem::path> output;        // logits
   bool attention = false;                             // write scores and attention too
   std::optional<std::filesystem::path> model_output;  // .safetensors
@@ -66,11 +66,9 @@ std::pair<SavedModel, RunConfig> make_initial(const ForwardRequest& request) {
   return {std::move(made), std::move(config)};
 }
 
-ArrayFormat format_of(const ForwardRequest& request) {
-  if (request.format) return *request.format;
-  if (const auto format = array_format(*request.output)) return *format;
-  throw InputError(fmt::format("'{}' does not end in .npz or .safetensors; use one of these, or add --format",
-                               request.output->string()));
+void check_extension(const std::filesystem::path& output) {
+  if (is_array_file(output) || !output.has_extension() || is_special(output)) return;
+  throw InputError(fmt::format("'{}' does not end in .safetensors, the format of the logits", output.string()));
 }
 
 /// Copies a matrix into the first rows and columns of a larger one.
@@ -118,7 +116,7 @@ Json model_json(const SavedModel& saved, bool initial) {
 
 /// Returns a saved model and the configuration of its run.
 std::pair<SavedModel, RunConfig> find_saved(const ForwardRequest& request) {
-  if (request.run.extension() != ".safetensors") {
+  if (lower_case(request.run.extension().string()) != ".safetensors") {
     RunConfig config = read_config(request.run);
     return {load_model(find_model(request.run, request.task, request.encoding, request.seed)), std::move(config)};
   }
@@ -157,7 +155,7 @@ void write_logits(const ForwardRequest& request, const SampleSet& set, const Sav
     for (const char* name : {"scores", "attention"})
       arrays.push_back({name, Scalar::float32, {N, model_config.layers, model_config.heads, T, T}});
   }
-  ArrayWriter file(*request.output, format_of(request), arrays, {{"manifest", to_compact_json(about)}});
+  ArrayWriter file(*request.output, arrays, {{"manifest", to_compact_json(about)}});
 
   const FlushDenormals flush;
   StepCache tables;
@@ -196,8 +194,8 @@ void write_logits(const ForwardRequest& request, const SampleSet& set, const Sav
 int forward(const ForwardRequest& request) {
   if (!request.output && !request.model_output)
     throw InputError("no output file is given; add -o FILE for the logits, or --model-output FILE for the model");
-  if (request.output) format_of(request);
-  if (request.model_output && request.model_output->extension() != ".safetensors") {
+  if (request.output) check_extension(*request.output);
+  if (request.model_output && lower_case(request.model_output->extension().string()) != ".safetensors") {
     throw InputError(fmt::format("--model-output is '{}', expected the extension .safetensors",
                                  request.model_output->string()));
   }
@@ -241,20 +239,17 @@ void add_forward(CLI::App& app, Invocation& invocation) {
       ->check(in_range({std::int64_t{0}, kMaxSampleNumber}));
   command->add_option("-n,--count", request->count, "number of samples")
       ->check(in_range({std::int64_t{1}, kMaxSampleNumber}));
-  add_choice<std::optional<ArrayFormat>, ArrayFormat>(
-      *command, "--format", request->format,
-      {{"npz", ArrayFormat::npz}, {"safetensors", ArrayFormat::safetensors}}, "format of the logits")
-      ->default_str("that of the file's extension");
-  command->add_option("-o,--output", request->output, "file for the logits at the scored positions")
+  command->add_option("-o,--output", request->output, ".safetensors file for the logits at the scored positions")
       ->default_str("none");
   command->add_flag("--attention", request->attention,
                     "write the scores and the attention weights of every layer and head too, of the last loop");
   command->add_option("--model-output", request->model_output, ".safetensors file for the model")
       ->default_str("none");
-  set_footer(*command,
-             {{"posbench forward runs/mine flip_flop cope -o logits.npz", "answers, as 'score' reads them"},
-              {"posbench forward runs/mine flip_flop cope --split ood_sparse -n 64 --attention -o cope.npz", ""},
-              {"posbench forward runs/mine flip_flop cope --initial --model-output initial.safetensors", ""}});
+  set_footer(
+      *command,
+      {{"posbench forward runs/mine flip_flop cope -o logits.safetensors", "answers, as 'score' reads them"},
+       {"posbench forward runs/mine flip_flop cope --split ood_sparse -n 64 --attention -o cope.safetensors", ""},
+       {"posbench forward runs/mine flip_flop cope --initial --model-output initial.safetensors", ""}});
   command->callback([request, &invocation] { invocation.exit_code = forward(*request); });
 }
 

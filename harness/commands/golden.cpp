@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "base/text.h"
 #include "encodings/registry.h"
 #include "harness/check/golden_vectors.h"
@@ -76,6 +77,8 @@ void append_values(const std::string& file, const Json& value, size_t axis, Gold
   array.values.push_back(value.is_null() ? -std::numeric_limits<double>::infinity() : value.get<double>());
 }
 
+bool is_json_file(const std::filesystem::path& path) { return lower_case(path.extension().string()) == ".json"; }
+
 Arrays read_json_arrays(const std::filesystem::path& path) {
   const std::string file = path.string();
   const Json json = read_json(path);
@@ -90,20 +93,20 @@ Arrays read_json_arrays(const std::filesystem::path& path) {
   return arrays;
 }
 
-/// Reads the arrays of a .json, .npz or .safetensors file. A single number has the shape (1). Throws InputError.
+/// Reads the arrays of a .json or .safetensors file. A single number has the shape (1). Throws InputError.
 Arrays read_arrays(const std::filesystem::path& path) {
   Arrays arrays;
-  if (path.extension() == ".json") {
+  if (is_json_file(path)) {
     arrays = read_json_arrays(path);
   } else {
-    const ArrayReader reader(path);
-    for (const auto& [name, view] : reader.arrays()) {
+    const std::string bytes = read_file(path), file = path.string();
+    const ArrayFile read = parse_arrays(bytes, file);
+    for (const auto& [given_name, view] : read.arrays) {
+      const std::string name = to_printable(given_name);
       if (!view.is_integer() && !view.is_float())
-        throw InputError(fmt::format("{}: '{}' has type {}, expected numbers", path.string(), name, view.type()));
+        throw InputError(fmt::format("{}: '{}' has type {}, expected numbers", file, name, view.type()));
       GoldenArray array{name, {}, view.shape, {}};
-      std::int64_t count = 1;
-      for (const std::int64_t size : view.shape) count *= size;
-      for (std::int64_t n = 0; n < count; ++n)
+      for (std::int64_t n = 0; n < count_of(view.shape); ++n)
         array.values.push_back(view.is_float() ? view.number(n) : static_cast<double>(view.integer(n)));
       arrays.push_back(std::move(array));
     }
@@ -170,11 +173,11 @@ std::string to_json_text(Json about, const Arrays& arrays) {
   return to_indented_json(about);
 }
 
-void write_arrays(const std::filesystem::path& path, ArrayFormat format, const Json& about, const Arrays& arrays) {
+void write_arrays(const std::filesystem::path& path, const Json& about, const Arrays& arrays) {
   std::vector<ArrayInfo> infos;
   for (const GoldenArray& array : arrays)
     infos.push_back({array.name, array.whole ? Scalar::int64 : Scalar::float64, array.shape});
-  ArrayWriter file(path, format, infos, {{"manifest", to_compact_json(about)}});
+  ArrayWriter file(path, infos, {{"manifest", to_compact_json(about)}});
   for (size_t n = 0; n < arrays.size(); ++n) {
     const std::vector<double>& values = arrays[n].values;
     arrays[n].whole ? file.append(n, std::vector<std::int64_t>(values.begin(), values.end()))
@@ -186,17 +189,16 @@ void write_arrays(const std::filesystem::path& path, ArrayFormat format, const J
 
 /// Throws InputError if the extension is none of a format.
 void check_extension(const std::filesystem::path& path) {
-  if (path.extension() == ".json" || array_format(path)) return;
-  throw InputError(
-      fmt::format("'{}' does not end in .json, .npz or .safetensors; use one of these", path.string()));
+  if (is_json_file(path) || is_array_file(path)) return;
+  throw InputError(fmt::format("'{}' does not end in .json or .safetensors; use one of these", path.string()));
 }
 
 void write(const GoldenCommand& command, const Arrays& arrays) {
   const Json about = manifest(command.request, arrays);
   if (!command.output) {
     fmt::print("{}", to_json_text(about, arrays));
-  } else if (const auto format = array_format(*command.output)) {
-    write_arrays(*command.output, *format, about, arrays);
+  } else if (is_array_file(*command.output)) {
+    write_arrays(*command.output, about, arrays);
   } else {
     write_file(*command.output, to_json_text(about, arrays));
   }
@@ -315,7 +317,7 @@ int golden(GoldenCommand command) {
   if (command.output) {
     check_extension(*command.output);
     check_output_place(*command.output);
-    if (array_format(*command.output) && !is_special(*command.output))
+    if (is_array_file(*command.output) && !is_special(*command.output))
       default_manifest(*command.output);  // throws
   }
   complete(command);
@@ -358,24 +360,25 @@ void add_golden(CLI::App& app, Invocation& invocation) {
   add_model_options(*command, *golden_command);
   command
       ->add_option("--inputs", golden_command->inputs,
-                   ".json, .npz or .safetensors file with q, k, v, x or parameters to use")
+                   ".json or .safetensors file with q, k, v, x or parameters to use")
       ->default_str("drawn from the seed");
   command->add_option("--arrays", golden_command->arrays, "comma-separated arrays to write or compare")
       ->default_str("all, or those of the compared file");
-  command->add_option("-o,--output", golden_command->output, ".json, .npz or .safetensors file for the vectors")
+  command->add_option("-o,--output", golden_command->output, ".json or .safetensors file for the vectors")
       ->default_str("standard output, as JSON, unless --against is given");
   command
       ->add_option("--against", golden_command->against,
-                   ".json, .npz or .safetensors file whose arrays are compared with those of the same name")
+                   ".json or .safetensors file whose arrays are compared with those of the same name")
       ->default_str("none");
   command->add_option("--tolerance", golden_command->tolerance, "largest difference, relative to values above 1")
       ->check(in_range({0.0, 1.0}));
   set_footer(
       *command,
-      {{"posbench golden rope:pairing=half_split -o rope.npz", ""},
-       {"posbench golden interpolated:method=llama3,scale=8,original=8192 --head-width 128 -o llama3.npz", ""},
+      {{"posbench golden rope:pairing=half_split -o rope.safetensors", ""},
+       {"posbench golden interpolated:method=llama3,scale=8,original=8192 --head-width 128 -o llama3.safetensors",
+        ""},
        {"posbench golden alibi --heads 12 --arrays distances,bias", "as JSON, to read"},
-       {"posbench golden rope:pairing=half_split --against rope.npz", "compares the arrays of the file"}},
+       {"posbench golden rope:pairing=half_split --against rope.safetensors", "compares the arrays of the file"}},
       {"All values are those of one attention layer in double precision. docs/golden.md explains the arrays. Exit "
        "code 1: an array differs."});
   command->callback([golden_command, &invocation] { invocation.exit_code = golden(*golden_command); });

@@ -94,7 +94,7 @@ Scored read_scored(const std::filesystem::path& path, const ScoreRequest& reques
   if (!std::filesystem::exists(path))
     throw InputError(fmt::format("there is no file '{}'; name a file of answers", path.string()));
   if (std::filesystem::is_directory(path)) {
-    throw InputError(fmt::format("{} is a folder, expected an .npz, .safetensors or .jsonl file", path.string()));
+    throw InputError(fmt::format("{} is a folder, expected a .safetensors or .jsonl file", path.string()));
   }
   if (!std::filesystem::exists(manifest)) {
     throw InputError(fmt::format("'{}' has no manifest; copy the manifest of its samples to '{}'", path.string(),
@@ -258,7 +258,7 @@ void add_score(CLI::App& app, Invocation& invocation) {
           ->group(kExchange);
   command
       ->add_option("answers", request->answers,
-                   ".npz, .safetensors or .jsonl files for all splits of a task, each with its FILE.manifest.json")
+                   ".safetensors or .jsonl files for all splits of a task, each with its FILE.manifest.json")
       ->required();
   command->add_option("-o,--output", request->output, "report to write")->required();
   command->add_option("--name", request->name, "name of the model")->default_str("that in the manifests");
@@ -270,7 +270,7 @@ void add_score(CLI::App& app, Invocation& invocation) {
   add_color(*command, request->color);
   set_footer(
       *command,
-      {{"posbench score answers/*.npz --name mine -o mine.json", "the answers to every split"},
+      {{"posbench score answers/*.safetensors --name mine -o mine.json", "the answers to every split"},
        {"posbench report runs/ours mine.json", "the report next to that of a run"}},
       {"A file of answers has 'index' (N), the numbers of the samples, and 'answers' (N, S), a token for each scored "
        "position, or 'logits' (N, S, vocabulary). docs/bridge.md specifies the formats."});

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "harness/exchange/array_file.h"
 #include "harness/training/tally.h"
 
@@ -27,11 +28,12 @@ namespace {
 
 class ArrayAnswers final : public Answers {
  public:
-  explicit ArrayAnswers(const std::filesystem::path& path) : reader_(path) {
+  explicit ArrayAnswers(const std::filesystem::path& path)
+      : bytes_(read_file(path)), file_(parse_arrays(bytes_, path.string())) {
     const std::string file = path.string();
     const auto find = [&](const char* name) {
-      const auto found = reader_.arrays().find(name);
-      return found == reader_.arrays().end() ? nullptr : &found->second;
+      const auto found = file_.arrays.find(name);
+      return found == file_.arrays.end() ? nullptr : &found->second;
     };
     const ArrayView* numbers = find("index");
     if (numbers == nullptr)
@@ -71,17 +73,16 @@ class ArrayAnswers final : public Answers {
     return fmt::format("{} of shape ({})", array.type(), fmt::join(array.shape, ", "));
   }
 
-  ArrayReader reader_;
+  std::string bytes_;
+  ArrayFile file_;
   const ArrayView *ids_ = nullptr, *logits_ = nullptr;
 };
 
 class LineAnswers final : public Answers {
  public:
   explicit LineAnswers(const std::filesystem::path& path) {
-    for_each_line(path, [&](std::string_view text, bool is_whole) {
-      const std::string location = fmt::format("{}:{}", path.string(), index.size() + 1);
-      if (!is_whole) refuse_answers(location, "the last line is cut off");
-      add(text, location);
+    for_each_line(path, [&](std::string_view text, bool) {  // the last line need not end
+      add(text, fmt::format("{}:{}", path.string(), index.size() + 1));
     });
   }
 
@@ -144,7 +145,7 @@ std::vector<size_t> match_rows(const Answers& answers, const SampleSet& set, con
 }  // namespace
 
 std::unique_ptr<Answers> read_answers(const std::filesystem::path& path) {
-  if (path.extension() == ".jsonl") return std::make_unique<LineAnswers>(path);
+  if (lower_case(path.extension().string()) == ".jsonl") return std::make_unique<LineAnswers>(path);
   return std::make_unique<ArrayAnswers>(path);
 }
 

@@ -23,7 +23,7 @@ class Answers {
   virtual void logits(size_t row, size_t column, std::vector<double>&) const = 0;
 };
 
-/// Reads an .npz, .safetensors or .jsonl file. Throws InputError if it is invalid.
+/// Reads a .safetensors or .jsonl file. Throws InputError if it is invalid.
 std::unique_ptr<Answers> read_answers(const std::filesystem::path&);
 
 /// Returns the accuracy of the answers, and their loss and margin if they are logits. Throws InputError unless the

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cassert>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -12,7 +15,6 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,125 +23,177 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/printable.h"
-#include "harness/exchange/checksum.h"
-#include "harness/exchange/npz.h"
-#include "harness/exchange/safetensors_header.h"
+#include "base/text.h"
+#include "results/json/json.h"
 
 namespace posbench {
 namespace {
 
+static_assert(std::endian::native == std::endian::little, "the numbers of the format");
+
+constexpr const char* kMetadata = "__metadata__";
+constexpr size_t kAlignment = 8;    // of the numbers
 constexpr size_t kPiece = 1 << 20;  // bytes of an array that are buffered before they are written
 
-struct ScalarNames {
-  const char *numpy, *safetensors;
+struct ScalarName {
+  const char *in_file, *in_messages;
   std::int64_t size;
 };
-const ScalarNames& names(Scalar scalar) {
-  static const ScalarNames names[] = {
-      {"|b1", "BOOL", 1}, {"<i4", "I32", 4}, {"<i8", "I64", 8}, {"<f4", "F32", 4}, {"<f8", "F64", 8}};
-  return names[static_cast<size_t>(scalar)];
+constexpr std::array<ScalarName, 13> kScalars{{{"BOOL", "bool", 1},
+                                               {"I8", "int8", 1},
+                                               {"I16", "int16", 2},
+                                               {"I32", "int32", 4},
+                                               {"I64", "int64", 8},
+                                               {"U8", "uint8", 1},
+                                               {"U16", "uint16", 2},
+                                               {"U32", "uint32", 4},
+                                               {"U64", "uint64", 8},
+                                               {"F16", "float16", 2},
+                                               {"BF16", "bfloat16", 2},
+                                               {"F32", "float32", 4},
+                                               {"F64", "float64", 8}}};
+const ScalarName& names(Scalar scalar) { return kScalars[static_cast<size_t>(scalar)]; }
+
+std::vector<std::string> names_in_files() {
+  std::vector<std::string> names;
+  for (const ScalarName& scalar : kScalars) names.emplace_back(scalar.in_file);
+  return names;
 }
 
-std::string make_safetensors_header(const std::vector<ArrayInfo>& arrays,
-                                    const std::map<std::string, std::string>& metadata) {
-  std::vector<SafetensorsEntry> entries;
-  std::int64_t begin = 0;
-  for (const ArrayInfo& array : arrays) {
-    const std::int64_t end = begin + array.count() * size_of(array.scalar);
-    entries.push_back({array.name, names(array.scalar).safetensors, array.shape, begin, end});
-    begin = end;
-  }
-  return safetensors_header(Json(metadata), entries);
+[[noreturn]] void refuse_size(const std::string& file, size_t size, std::uint64_t expected, const char* bound) {
+  throw InputError(to_printable(
+      fmt::format("{}: {} bytes, expected {} {}; it is truncated or damaged", file, size, expected, bound)));
 }
 
-std::vector<StoredArray> read_safetensors(std::string_view bytes, const std::string& file) {
-  static const std::map<std::string, std::pair<char, int>> types{
-      {"BOOL", {'b', 1}}, {"I8", {'i', 1}},  {"I16", {'i', 2}}, {"I32", {'i', 4}},
-      {"I64", {'i', 8}},  {"U8", {'u', 1}},  {"U16", {'u', 2}}, {"U32", {'u', 4}},
-      {"U64", {'u', 8}},  {"F32", {'f', 4}}, {"F64", {'f', 8}}};
-  const SafetensorsFile split = split_safetensors(bytes, file);
-  std::vector<StoredArray> arrays;
-  for (const SafetensorsEntry& entry : split.entries) {
-    const auto type = types.find(entry.type);
-    if (type == types.end())
-      throw_json_error(file, entry.name + ".dtype", entry.type, "expected integers, F32 or F64");
-    const auto [kind, width] = type->second;
-    arrays.push_back(
-        {to_printable(entry.name), kind, width, entry.shape,
-         split.numbers.substr(static_cast<size_t>(entry.begin), static_cast<size_t>(entry.end - entry.begin))});
+[[noreturn]] void refuse_npz(const std::string& file) {
+  throw InputError(to_printable(
+      fmt::format("{}: .npz is no longer read or written; use .safetensors, or .jsonl for samples and answers; in "
+                  "Python posbench.write_arrays(new, numpy.load(old)) converts a file",
+                  file)));
+}
+
+std::string_view read_numbers(const Field& offsets, std::string_view numbers, size_t header,
+                              const std::string& file) {
+  const auto ends = read_list<std::uint64_t>(offsets, [](const Field& end) { return end.natural(); });
+  if (ends.size() != 2 || ends[0] > ends[1]) offsets.fail("expected the first byte and the end of the numbers");
+  if (ends[1] > numbers.size()) refuse_size(file, header + numbers.size(), header + ends[1], "or more");
+  return numbers.substr(ends[0], ends[1] - ends[0]);
+}
+
+ArrayView read_array(const Field& json, std::string_view bytes) {
+  constexpr std::int64_t kMax = std::int64_t{1} << 48;
+  static const std::vector<std::string> types = names_in_files();
+  const Field shape = json["shape"];
+  ArrayView array{.scalar = static_cast<Scalar>(json["dtype"].choice(types)),
+                  .shape = read_list<std::int64_t>(shape, [](const Field& size) { return size.integer(0, kMax); }),
+                  .bytes = bytes};
+  if (count_of(array.shape) * size_of(array.scalar) != std::ssize(bytes))
+    shape.fail(fmt::format("expected one for the {} bytes of data_offsets", bytes.size()));
+  return array;
+}
+
+/// Refuses holes between the numbers of the arrays, overlaps, and bytes after them.
+void check_places(const ArrayFile& arrays, size_t header, const std::string& file) {
+  std::vector<std::pair<std::string_view, std::string_view>> parts;  // bytes and name
+  for (const auto& [name, array] : arrays.arrays) parts.emplace_back(array.bytes, name);
+  std::ranges::sort(parts, {}, [](const auto& part) { return std::pair(part.first.data(), part.first.size()); });
+  size_t end = 0;
+  for (const auto& [bytes, name] : parts) {
+    const auto begin = static_cast<size_t>(bytes.data() - arrays.numbers.data());
+    if (begin != end) {
+      throw InputError(
+          to_printable(fmt::format("{}: {}.data_offsets begin at {}, expected {}, the end of the array "
+                                   "before it; it is damaged",
+                                   file, name, begin, end)));
+    }
+    end = begin + bytes.size();
   }
-  return arrays;
+  if (end != arrays.numbers.size())
+    refuse_size(file, header + arrays.numbers.size(), header + end, "by its header");
 }
 
 template <class T>
-T get(const char* data) {
+T get(std::string_view bytes, std::int64_t index) {
   T value;
-  std::memcpy(&value, data, sizeof value);
+  std::memcpy(&value, bytes.data() + static_cast<size_t>(index) * sizeof value, sizeof value);
   return value;
+}
+
+/// Returns the value of a number of IEEE 754 with 5 bits of exponent and 10 of significand.
+double from_float16(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31, significand = bits & 1023;
+  const double magnitude = exponent == 31  ? significand == 0 ? HUGE_VAL : std::nan("")
+                            : exponent == 0 ? std::ldexp(significand, -24)
+                                           : std::ldexp(1024 + significand, exponent - 25);
+  return bits >> 15 ? -magnitude : magnitude;
 }
 
 }  // namespace
 
+bool is_array_file(const std::filesystem::path& path) {
+  const std::string extension = lower_case(path.extension().string());
+  if (extension == ".npz") refuse_npz(path.string());
+  return extension == ".safetensors";
+}
+
 std::int64_t size_of(Scalar scalar) { return names(scalar).size; }
 
-std::int64_t ArrayInfo::count() const {
+std::int64_t count_of(const std::vector<std::int64_t>& shape) {
+  constexpr std::int64_t kMax = std::int64_t{1} << 58;
+  if (std::ranges::find(shape, 0) != shape.end()) return 0;
   std::int64_t count = 1;
-  for (const std::int64_t size : shape) count *= size;
+  for (const std::int64_t size : shape) {
+    if (count > kMax / size) return -1;
+    count *= size;
+  }
   return count;
+}
+
+std::string array_header(const std::vector<ArrayInfo>& arrays, const Json& metadata) {
+  Json header;
+  if (!metadata.empty()) header[kMetadata] = metadata;
+  std::int64_t begin = 0;
+  for (const ArrayInfo& array : arrays) {
+    const std::int64_t end = begin + count_of(array.shape) * size_of(array.scalar);
+    header[array.name] = {
+        {"dtype", names(array.scalar).in_file}, {"shape", array.shape}, {"data_offsets", {begin, end}}};
+    begin = end;
+  }
+  std::string text = to_compact_json(header);
+  text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
+  const std::uint64_t size = text.size();
+  return std::string(reinterpret_cast<const char*>(&size), sizeof size) + text;
 }
 
 struct ArrayWriter::State {
   struct Array {
-    std::string header;      // before the numbers: of the .npy file
     std::uint64_t at = 0;    // where the next piece goes
     std::uint64_t left = 0;  // bytes that are still to come
     std::string gathered;    // of the next piece
-    NpzMember member;
   };
 
   OutputFile file;
-  ArrayFormat format;
   std::vector<Array> arrays;
-  std::uint64_t end = 0;  // of the numbers
 
-  State(const std::filesystem::path& path, ArrayFormat form)
-      : file(path, OutputFile::Order::anywhere), format(form) {}
+  explicit State(const std::filesystem::path& path) : file(path, OutputFile::Order::anywhere) {}
 
   void write_gathered(Array& array) {
-    if (format == ArrayFormat::npz) array.member.crc = crc32_after(array.member.crc, array.gathered);
     file.write_at(static_cast<off_t>(array.at), array.gathered);
     array.at += array.gathered.size();
     array.gathered.clear();
   }
 };
 
-std::optional<ArrayFormat> array_format(const std::filesystem::path& path) {
-  if (path.extension() == ".npz") return ArrayFormat::npz;
-  if (path.extension() == ".safetensors") return ArrayFormat::safetensors;
-  return std::nullopt;
-}
-
-ArrayWriter::ArrayWriter(const std::filesystem::path& path, ArrayFormat format,
-                         const std::vector<ArrayInfo>& infos, const std::map<std::string, std::string>& metadata)
-    : state_(std::make_unique<State>(path, format)) {
-  State& s = *state_;
-  if (format == ArrayFormat::safetensors) {
-    const std::string header = make_safetensors_header(infos, metadata);
-    s.file.write_at(0, header);
-    s.end = header.size();
-  }
+ArrayWriter::ArrayWriter(const std::filesystem::path& path, const std::vector<ArrayInfo>& infos,
+                         const Json& metadata)
+    : state_(std::make_unique<State>(path)) {
+  const std::string header = array_header(infos, metadata);
+  state_->file.write_at(0, header);
+  std::uint64_t end = header.size();
   for (const ArrayInfo& info : infos) {
-    State::Array array;
-    array.left = static_cast<std::uint64_t>(info.count() * size_of(info.scalar));
-    if (format == ArrayFormat::npz) {
-      array.header = npy_header(names(info.scalar).numpy, info.shape);
-      array.member = {info.name + ".npy", s.end, array.header.size() + array.left, 0};
-      s.end += local_header(array.member).size();
-      array.gathered = array.header;
-    }
-    array.at = s.end;
-    s.end += array.header.size() + array.left;
-    s.arrays.push_back(std::move(array));
+    const auto size = static_cast<std::uint64_t>(count_of(info.shape) * size_of(info.scalar));
+    state_->arrays.push_back({.at = end, .left = size, .gathered = {}});
+    end += size;
   }
 }
 
@@ -154,77 +208,76 @@ void ArrayWriter::append(size_t index, std::string_view bytes) {
 }
 
 void ArrayWriter::finish() {
-  State& s = *state_;
-  std::string directory;
-  for (State::Array& array : s.arrays) {
+  for (State::Array& array : state_->arrays) {
     assert(array.left == 0);
-    s.write_gathered(array);
-    if (s.format == ArrayFormat::safetensors) continue;
-    s.file.write_at(static_cast<off_t>(array.member.offset), local_header(array.member));
-    directory += central_header(array.member);
+    state_->write_gathered(array);
   }
-  if (s.format == ArrayFormat::npz)
-    s.file.write_at(static_cast<off_t>(s.end), directory + archive_end(s.arrays.size(), s.end, directory.size()));
-  s.file.finish();
+  state_->file.finish();
 }
 
+bool ArrayView::is_integer() const { return scalar >= Scalar::int8 && scalar <= Scalar::uint64; }
+bool ArrayView::is_float() const { return scalar >= Scalar::float16; }
+
+std::string ArrayView::type() const { return names(scalar).in_messages; }
+
 std::int64_t ArrayView::integer(std::int64_t index) const {
-  const char* at = data_ + index * width_;
-  switch (kind_ == 'u' ? -width_ : width_) {
-    case 1:
-      return get<std::int8_t>(at);
-    case 2:
-      return get<std::int16_t>(at);
-    case 4:
-      return get<std::int32_t>(at);
-    case 8:
-      return get<std::int64_t>(at);
-    case -1:
-      return get<std::uint8_t>(at);
-    case -2:
-      return get<std::uint16_t>(at);
-    case -4:
-      return get<std::uint32_t>(at);
-    default:
+  switch (scalar) {
+    case Scalar::int8:
+      return get<std::int8_t>(bytes, index);
+    case Scalar::int16:
+      return get<std::int16_t>(bytes, index);
+    case Scalar::int32:
+      return get<std::int32_t>(bytes, index);
+    case Scalar::int64:
+      return get<std::int64_t>(bytes, index);
+    case Scalar::uint8:
+      return get<std::uint8_t>(bytes, index);
+    case Scalar::uint16:
+      return get<std::uint16_t>(bytes, index);
+    case Scalar::uint32:
+      return get<std::uint32_t>(bytes, index);
+    case Scalar::uint64:
+    case Scalar::boolean:
+    case Scalar::float16:
+    case Scalar::bfloat16:
+    case Scalar::float32:
+    case Scalar::float64:
       break;
   }
-  const auto value = get<std::uint64_t>(at);
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::int64_t>::max()));
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min(get<std::uint64_t>(bytes, index), kMax));
 }
 
 double ArrayView::number(std::int64_t index) const {
-  const char* at = data_ + index * width_;
-  return width_ == 4 ? get<float>(at) : get<double>(at);
+  if (scalar == Scalar::float16) return from_float16(get<std::uint16_t>(bytes, index));
+  if (scalar == Scalar::bfloat16)
+    return std::bit_cast<float>(std::uint32_t{get<std::uint16_t>(bytes, index)} << 16);
+  if (scalar == Scalar::float32) return get<float>(bytes, index);
+  return get<double>(bytes, index);
 }
 
-std::string ArrayView::type() const {
-  if (kind_ == 'b') return "bool";
-  return fmt::format("{}{}", kind_ == 'f' ? "float" : kind_ == 'u' ? "uint" : "int", 8 * width_);
-}
-
-ArrayReader::ArrayReader(const std::filesystem::path& path) : file_(path.string()), bytes_(read_file(path)) {
-  const bool is_npz = bytes_.starts_with("PK");
-  if (!is_npz && (bytes_.size() < 9 || bytes_[8] != '{'))
-    fail("cut off or damaged, or neither an .npz nor a .safetensors file");
-  for (StoredArray& array : is_npz ? read_npz(bytes_, file_) : read_safetensors(bytes_, file_))
-    add(std::move(array));
-}
-
-void ArrayReader::fail(const std::string& what) const { throw InputError(fmt::format("{}: {}", file_, what)); }
-
-void ArrayReader::add(StoredArray array) {
-  std::int64_t count = 1;
-  const std::int64_t most = std::ssize(array.data);
-  for (const std::int64_t size : array.shape) {
-    if (size < 0 || (size > 0 && count > most / size)) fail(fmt::format("'{}' is cut off or damaged", array.name));
-    count *= size;
+ArrayFile parse_arrays(std::string_view bytes, const std::string& file) {
+  if (bytes.starts_with("PK")) refuse_npz(file);
+  std::uint64_t size = 0;
+  if (bytes.size() <= sizeof size || bytes[sizeof size] != '{')
+    throw InputError(to_printable(file + ": no .safetensors file, or a truncated one"));
+  std::memcpy(&size, bytes.data(), sizeof size);
+  if (size > bytes.size() - sizeof size)
+    refuse_size(file, bytes.size(), sizeof size + std::min(size, std::uint64_t{1} << 62), "or more");
+  const Json header = parse_json(bytes.substr(sizeof size, size), file);
+  ArrayFile result{.numbers = bytes.substr(sizeof size + size)};
+  const Field root(header, file);
+  for (const auto& [name, ignored] : root.object().items()) {
+    const Field value = root[name.c_str()];
+    if (name == kMetadata) {
+      for (const auto& [key, text] : value.object().items()) result.metadata[key] = value[key.c_str()].text();
+    } else {
+      const Field offsets = value["data_offsets"];
+      result.arrays[name] = read_array(value, read_numbers(offsets, result.numbers, sizeof size + size, file));
+    }
   }
-  if (count * array.width != most) {
-    fail(fmt::format("'{}' has {} bytes, expected {} for its shape; it is cut off or damaged", array.name, most,
-                     count * array.width));
-  }
-  const ArrayView view(array.kind, array.width, std::move(array.shape), array.data);
-  if (!arrays_.emplace(array.name, view).second) fail(fmt::format("'{}' occurs in it twice", array.name));
+  check_places(result, sizeof size + size, file);
+  return result;
 }
 
 }  // namespace posbench

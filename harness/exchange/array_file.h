@@ -1,41 +1,56 @@
-// Reads and writes files of named arrays for other programs: uncompressed .npz and .safetensors. They are written
-// in pieces, so that arrays may be larger than memory. Numbers are little-endian, arrays row-major.
+// Reads and writes .safetensors files: eight bytes that count a JSON text, then this text with the type, the shape and
+// the place of each array, then the numbers, little-endian and row-major. PyTorch and NumPy users open them.
 #pragma once
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "harness/exchange/npz.h"
+#include "results/json/json.h"
 
 namespace posbench {
 
-enum class ArrayFormat { npz, safetensors };
-/// Returns the format that the extension names, or nothing if it names none.
-std::optional<ArrayFormat> array_format(const std::filesystem::path&);
+/// Returns true if the extension is that of an array file, in any case. Throws InputError for .npz, which was one.
+bool is_array_file(const std::filesystem::path&);
 
-enum class Scalar { boolean, int32, int64, float32, float64 };
+enum class Scalar {
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float16,
+  bfloat16,
+  float32,
+  float64
+};
 std::int64_t size_of(Scalar);  // bytes
 
 struct ArrayInfo {
   std::string name;
   Scalar scalar = Scalar::int32;
   std::vector<std::int64_t> shape;
-
-  std::int64_t count() const;  // of scalars
 };
 
-/// Writes one file as OutputFile does. Without finish() the path keeps its content.
+/// Returns the number of scalars of a shape; -1 if it is more than 2^58.
+std::int64_t count_of(const std::vector<std::int64_t>& shape);
+
+/// Returns the bytes before the numbers of arrays, which follow in this order. `metadata` is an object of texts.
+std::string array_header(const std::vector<ArrayInfo>&, const Json& metadata);
+
+/// Writes one file as OutputFile does, in pieces, so that arrays may be larger than memory. Without finish() the path
+/// keeps its content.
 class ArrayWriter {
  public:
-  /// The shapes must be known. `metadata` is for .safetensors files. Throws FileError, as do all functions below.
-  ArrayWriter(const std::filesystem::path&, ArrayFormat, const std::vector<ArrayInfo>&,
-              const std::map<std::string, std::string>& metadata = {});
+  /// The shapes must be known. Throws FileError, as do all functions below.
+  ArrayWriter(const std::filesystem::path&, const std::vector<ArrayInfo>&, const Json& metadata);
   ArrayWriter(const ArrayWriter&) = delete;
   ArrayWriter& operator=(const ArrayWriter&) = delete;
   ~ArrayWriter();
@@ -54,43 +69,27 @@ class ArrayWriter {
   std::unique_ptr<State> state_;
 };
 
-/// An array of a file that was read, with numbers of any width that the format has.
-class ArrayView {
- public:
-  ArrayView(char kind, int width, std::vector<std::int64_t> shape, std::string_view bytes)
-      : shape(std::move(shape)), kind_(kind), width_(width), data_(bytes.data()) {}
+/// An array of a file that was read.
+struct ArrayView {
+  Scalar scalar = Scalar::int32;
+  std::vector<std::int64_t> shape;
+  std::string_view bytes;
 
-  bool is_integer() const { return kind_ == 'i' || kind_ == 'u'; }
-  bool is_float() const { return kind_ == 'f'; }
+  bool is_integer() const;
+  bool is_float() const;
   std::int64_t integer(std::int64_t index) const;
   double number(std::int64_t index) const;  // of floats
   std::string type() const;                 // "float32"
-
-  std::vector<std::int64_t> shape;
-
- private:
-  char kind_;  // b, i, u or f
-  int width_;  // bytes
-  const char* data_;
 };
 
-/// Holds a file in memory and gives access to its arrays.
-class ArrayReader {
- public:
-  /// Detects the format by the first bytes. Throws InputError, which names the file, if the file is truncated,
-  /// damaged or compressed, or has another format or type.
-  explicit ArrayReader(const std::filesystem::path&);
-  ArrayReader(const ArrayReader&) = delete;
-  ArrayReader& operator=(const ArrayReader&) = delete;
-
-  const std::map<std::string, ArrayView>& arrays() const { return arrays_; }
-
- private:
-  void add(StoredArray);
-  [[noreturn]] void fail(const std::string& what) const;
-
-  std::string file_, bytes_;
-  std::map<std::string, ArrayView> arrays_;
+struct ArrayFile {
+  std::map<std::string, std::string> metadata;
+  std::map<std::string, ArrayView> arrays;
+  std::string_view numbers;  // of all arrays
 };
+
+/// Parses the bytes of a file, which must outlive the result. Throws InputError, which names `file` and the position in
+/// it, if it is truncated or damaged: the numbers of the arrays must fill it without holes, in any order.
+ArrayFile parse_arrays(std::string_view bytes, const std::string& file);
 
 }  // namespace posbench

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -13,8 +12,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "harness/exchange/array_file.h"
 #include "harness/exchange/checksum.h"
-#include "harness/exchange/safetensors_header.h"
 #include "results/json/json.h"
 
 namespace posbench {
@@ -34,54 +33,39 @@ std::string checksum(const std::map<std::string, std::string>& metadata, std::st
   return crc32_text(numbers, crc);
 }
 
-/// Reads a matrix, whose numbers must begin at `begin`.
-SafeTensors::Tensor read_matrix(const SafetensorsEntry& entry, std::int64_t begin, std::string_view numbers,
-                                const std::string& file) {
-  const auto refuse = [&](const char* key, const Json& value, const std::string& what) {
-    throw_json_error(file, entry.name + key, value, what);
-  };
+SafeTensors::Tensor read_matrix(const std::string& name, const ArrayView& array, const std::string& file) {
   constexpr std::int64_t kMaxSize = 1 << 30;
-  if (entry.type != "F32") refuse(".dtype", entry.type, "expected one of F32");
-  if (entry.shape.size() != 2 || std::max(entry.shape[0], entry.shape[1]) > kMaxSize)
-    refuse(".shape", entry.shape, "expected the rows and columns of a matrix");
-  const std::int64_t end = begin + entry.shape[0] * entry.shape[1] * static_cast<std::int64_t>(sizeof(Real));
-  if (entry.begin != begin || entry.end != end)
-    refuse(".data_offsets", Json{entry.begin, entry.end}, fmt::format("expected {} to {}", begin, end));
-  EigenMatrix values(entry.shape[0], entry.shape[1]);
-  std::copy_n(numbers.data() + begin, end - begin, reinterpret_cast<char*>(values.data()));
-  return {entry.name, std::move(values)};
+  if (array.scalar != Scalar::float32) throw_json_error(file, name + ".dtype", array.type(), "expected float32");
+  if (array.shape.size() != 2 || std::max(array.shape[0], array.shape[1]) > kMaxSize)
+    throw_json_error(file, name + ".shape", array.shape, "expected the rows and columns of a matrix");
+  EigenMatrix values(array.shape[0], array.shape[1]);
+  std::copy_n(array.bytes.data(), array.bytes.size(), reinterpret_cast<char*>(values.data()));
+  return {name, std::move(values)};
 }
 
 }  // namespace
 
 std::string to_bytes(const SafeTensors& file) {
-  std::vector<SafetensorsEntry> entries;
+  std::vector<ArrayInfo> infos;
   std::string numbers;
   for (const auto& [name, values] : file.tensors) {
-    const std::int64_t begin = std::ssize(numbers);
+    infos.push_back({name, Scalar::float32, {values.rows(), values.cols()}});
     numbers.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(Real));
-    entries.push_back({name, "F32", {values.rows(), values.cols()}, begin, std::ssize(numbers)});
   }
   Json metadata(file.metadata);
   metadata[kChecksum] = checksum(file.metadata, numbers);
-  return safetensors_header(metadata, entries) + numbers;
+  return array_header(infos, metadata) + numbers;
 }
 
 SafeTensors parse_safetensors(std::string_view bytes, const std::string& file) {
-  SafetensorsFile split = split_safetensors(bytes, file);
-  SafeTensors result{.metadata = std::move(split.metadata), .tensors = {}};
-  std::int64_t end = 0;
-  for (const SafetensorsEntry& entry : split.entries) {
-    result.tensors.push_back(read_matrix(entry, end, split.numbers, file));
-    end = entry.end;
-  }
-  if (end != std::ssize(split.numbers))
-    refuse_size(file, bytes.size(), split.header_size + static_cast<std::uint64_t>(end), "by its header");
+  ArrayFile read = parse_arrays(bytes, file);
+  SafeTensors result{.metadata = std::move(read.metadata), .tensors = {}};
+  for (const auto& [name, array] : read.arrays) result.tensors.push_back(read_matrix(name, array, file));
   const auto sum = result.metadata.find(kChecksum);
-  if (sum != result.metadata.end() && sum->second != checksum(result.metadata, split.numbers)) {
+  if (sum != result.metadata.end() && sum->second != checksum(result.metadata, read.numbers)) {
     throw_json_error(
         file, fmt::format("__metadata__.{}", kChecksum), sum->second,
-        fmt::format("but its contents have {}; it is damaged", checksum(result.metadata, split.numbers)));
+        fmt::format("but its contents have {}; it is damaged", checksum(result.metadata, read.numbers)));
   }
   return result;
 }

@@ -9,6 +9,7 @@
 
 from . import log
 from ._program import InputError, PosbenchError, ProgramError, program_path
+from ._safetensors import read_arrays, write_arrays
 from .data import datasets
 from .plots import Plot, Plots
 from .report import Report, board, compare, table
@@ -32,9 +33,11 @@ __all__ = [
     "datasets",
     "log",
     "program_path",
+    "read_arrays",
     "run",
     "score",
     "table",
     "task",
+    "write_arrays",
 ]
 __version__ = "0.2.0"

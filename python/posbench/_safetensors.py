@@ -12,7 +12,8 @@ import numpy as np
 
 from ._program import InputError
 
-_TYPES = {"BOOL": "?", "I32": "<i4", "I64": "<i8", "F32": "<f4", "F64": "<f8"}
+_TYPES = {"BOOL": "?", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
+_TYPES |= {f"{kind}{8 * width}": f"<{kind.lower()}{width}" for kind in "IU" for width in (1, 2, 4, 8)}
 _NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
 
 
@@ -49,12 +50,16 @@ def read_arrays(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, str]
 
 
 def write_arrays(path: str | Path, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str] | None = None) -> None:
-    """Writes arrays of one of the types above, and texts."""
+    """Writes arrays, such as those of numpy.load, and texts. Raises InputError for a type that is no number."""
     about = dict(metadata or {})
     header: dict[str, Any] = {"__metadata__": about}
     pieces, end = [], 0
     for name, array in arrays.items():
-        piece = np.ascontiguousarray(array).tobytes()
+        array = np.asarray(array)
+        array = array.astype(array.dtype.newbyteorder("<"), order="C")
+        if array.dtype not in _NAMES:
+            raise InputError(f"{path}: {name} has the type {array.dtype}, expected one of {', '.join(_TYPES)}")
+        piece = array.tobytes()
         offsets = [end, end + len(piece)]
         header[name] = {"dtype": _NAMES[array.dtype], "shape": list(array.shape), "data_offsets": offsets}
         pieces.append(piece)

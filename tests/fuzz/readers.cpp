@@ -1,7 +1,7 @@
 // Fuzzes everything that posbench reads. Each reader either accepts the bytes or throws an exception that `main`
 // turns into one line with the name of the file; anything else is a fault. The first byte chooses the reader:
 //   m manifest.json   l experiments.jsonl   r report.json   f a configuration   s .safetensors   c a checkpoint's
-//   state   a arrays (.npz)   j answers (.jsonl)   x a manifest of samples
+//   state   a arrays (.safetensors)   j answers (.jsonl)   x a manifest of samples
 #include <unistd.h>
 
 #include <cstdint>
@@ -77,7 +77,7 @@ void read(char reader, const std::string& text) {
       break;
     }
     case 'a':
-      ArrayReader(directory.write("arrays.npz", text));
+      parse_arrays(text, (directory / "arrays.safetensors").string());
       break;
     case 'j':
       read_answers(directory.write("answers.jsonl", text));

@@ -17,6 +17,7 @@ try:
     import numpy as np
     import torch
     import transformers
+    from safetensors.torch import load_file
     from transformers import LlamaConfig, T5Config
     from transformers.models.bloom import modeling_bloom
     from transformers.models.llama import modeling_llama
@@ -34,11 +35,10 @@ torch.set_num_threads(1)
 
 def golden(encoding, **options):
     """Returns the arrays of an encoding as tensors."""
-    path = Path(WORK.name) / "vectors.npz"
+    path = Path(WORK.name) / "vectors.safetensors"
     words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     subprocess.run([PROGRAM, "golden", encoding, "-o", path, *words], check=True)
-    with np.load(path) as arrays:
-        return {name: torch.from_numpy(arrays[name]) for name in arrays}
+    return load_file(path)
 
 
 @contextlib.contextmanager
@@ -214,8 +214,8 @@ def test_page():
     code, printed = outcome(against, lines.replace('"high_freq_factor": 4.0', '"high_freq_factor": 3.0'))
     assert code == 1 and printed.startswith("DIFFERENT"), printed
     assert run(write_yarn).returncode == 0
-    lines = re.sub(r"^scaling = .*?}\n", yarn, lines, flags=re.M | re.S).replace("llama3.npz", "yarn.npz")
-    code, printed = outcome(write_yarn.replace("-o yarn.npz", "--against theirs.npz"), lines)
+    lines = re.sub(r"^scaling = .*?}\n", yarn, lines, flags=re.M | re.S).replace("llama3.safetensors", "yarn.safetensors")
+    code, printed = outcome(write_yarn.replace("-o yarn.safetensors", "--against theirs.safetensors"), lines)
     assert code == 0, printed
 
 

@@ -46,8 +46,8 @@ TEST_CASE("a signal that ends export or forward leaves no file") {
   const TemporaryDirectory directory;
   directory.write("config.json", R"({"profile": "smoke"})");
   const std::string command =
-      GENERATE("export flip_flop -n 1000000000 -q -o s.jsonl", "export flip_flop -n 200000 -q -o s.npz",
-               "forward config.json flip_flop rope --initial -n 100000 -q -o s.npz --model-output m.safetensors");
+      GENERATE("export flip_flop -n 1000000000 -q -o s.jsonl", "export flip_flop -n 200000 -q -o s.safetensors",
+               "forward config.json flip_flop rope --initial -n 100000 -q -o s.safetensors --model-output m.safetensors");
   const int signal = GENERATE(SIGINT, SIGTERM);
   CAPTURE(command, signal);
   Process process(directory / "", split_list(command, ' '));
@@ -80,24 +80,24 @@ TEST_CASE("no command replaces the manifest of its answers, or a file that is no
   CHECK(posbench_command(directory, samples).code == 0);  // a manifest may be replaced with its samples
 
   for (const std::string text : {"{\"seeds\": [1, 2]}", "{\"format\": \"posbench report 4\"}", "notes"}) {
-    directory.write("y.npz.manifest.json", text);
+    directory.write("y.safetensors.manifest.json", text);
     directory.write("config.json", "{}");
     for (const std::string command :
          {"export even_pairs -n 3", "golden rope", "forward config.json even_pairs rope --initial -n 1"}) {
-      CHECK(refusal(directory, command + " -o y.npz") ==
-            "posbench: 'y.npz.manifest.json' is no manifest, and would be lost; move it, or choose another -o\n");
+      CHECK(refusal(directory, command + " -o y.safetensors") ==
+            "posbench: 'y.safetensors.manifest.json' is no manifest, and would be lost; move it, or choose another -o\n");
     }
-    CHECK(read_whole(directory / "y.npz.manifest.json") == text);
-    CHECK_FALSE(fs::exists(directory / "y.npz"));
+    CHECK(read_whole(directory / "y.safetensors.manifest.json") == text);
+    CHECK_FALSE(fs::exists(directory / "y.safetensors"));
   }
-  CHECK(posbench_command(directory, "export even_pairs -n 3 -o y.npz --manifest about.json").code == 0);
+  CHECK(posbench_command(directory, "export even_pairs -n 3 -o y.safetensors --manifest about.json").code == 0);
 }
 
 TEST_CASE("score refuses a folder") {
   const TemporaryDirectory directory;
   fs::create_directory(directory / "answers");
   CHECK(refusal(directory, "score answers --name x -o s.json") ==
-        "posbench: answers is a folder, expected an .npz, .safetensors or .jsonl file\n");
+        "posbench: answers is a folder, expected a .safetensors or .jsonl file\n");
 }
 
 TEST_CASE("the bounds of sample numbers are integers in the help and in messages") {
@@ -111,6 +111,6 @@ TEST_CASE("the bounds of sample numbers are integers in the help and in messages
     CHECK(help.find("; 0 to 1000000000000 ") != std::string::npos);
     CHECK(help.find("e+12") == std::string::npos);
   }
-  CHECK(refusal(directory, "score a.npz -o s.json --parameters 1e6")
+  CHECK(refusal(directory, "score a.safetensors -o s.json --parameters 1e6")
             .find("'1e6' is not a number from 0 to 1000000000000000 ") != std::string::npos);
 }

@@ -119,7 +119,7 @@ def make_files(folder):
         "cp -r before main; cp -r before mine; cp -r runs/mine runs/ours; mkdir claims answers",
         f"ln -s {kept} claims/1; ln -s {kept} claims/2",
         *(
-            f"posbench forward runs/mine flip_flop cope --split {split} -n 8 -o answers/{split}.npz"
+            f"posbench forward runs/mine flip_flop cope --split {split} -n 8 -o answers/{split}.safetensors"
             for split in (split["name"] for split in flip_flop["splits"])
         ),
     ]

@@ -54,7 +54,7 @@ std::string forward_all(const TemporaryDirectory& directory, const std::string& 
   std::string files;
   const auto sequences = read_report(directory / "run/report.json").experiments.at(0).splits.at(0).sequences;
   for (const std::string& split : splits_of(directory)) {
-    const std::string file = encoding + "-" + split + ".npz";
+    const std::string file = encoding + "-" + split + ".safetensors";
     const Outcome done =
         posbench_command(directory, "forward run last_x_retrieval " + encoding + " -s 3 --split " + split +
                                         " -n " + std::to_string(sequences) + " -o " + file);
@@ -77,19 +77,20 @@ TEST_CASE("exported samples equal those of a run") {
   const Outcome out = posbench_command(
       directory, "export " + task + " --purpose " + purpose + " -s 5 --first 7 -n 20 --manifest about.json");
   REQUIRE(out.code == 0);
-  REQUIRE(
-      posbench_command(directory, "export " + task + " --purpose " + purpose + " -s 5 --first 7 -n 20 -o x.npz")
-          .code == 0);
+  REQUIRE(posbench_command(directory,
+                           "export " + task + " --purpose " + purpose + " -s 5 --first 7 -n 20 -o x.safetensors")
+              .code == 0);
   const std::vector<Json> lines = read_lines(out.out);
   REQUIRE(lines.size() == 20);
-  const ArrayReader npz(directory / "x.npz");
+  const std::string bytes = read_whole(directory / "x.safetensors");
+  const ArrayFile file = parse_arrays(bytes, "x.safetensors");
   const SampleSet set = read_manifest(read_json(directory / "about.json"), "about.json");
-  CHECK(read_whole(directory / "about.json") == read_whole(directory / "x.npz.manifest.json"));
+  CHECK(read_whole(directory / "about.json") == read_whole(directory / "x.safetensors.manifest.json"));
   const SampleStream samples = set.stream();
   const auto row = [&](const char* name, std::int64_t n, size_t size) {
-    const auto found = npz.arrays().find(name);
+    const auto found = file.arrays.find(name);
     Ints values;
-    if (found == npz.arrays().end()) return values;
+    if (found == file.arrays.end()) return values;
     for (size_t t = 0; t < size; ++t)
       values.push_back(static_cast<int>(found->second.integer(n * found->second.shape[1] + static_cast<int>(t))));
     return values;
@@ -106,8 +107,8 @@ TEST_CASE("exported samples equal those of a run") {
     CHECK(line["digit_positions"].get<Ints>() == e.digit_positions);
     CHECK(line["distances"].get<Ints>() == e.distances);
     CHECK(line["candidates"].get<Ints>() == e.candidates);
-    CHECK(npz.arrays().at("index").integer(n) == 7 + n);
-    CHECK(npz.arrays().at("length").integer(n) == length);
+    CHECK(file.arrays.at("index").integer(n) == 7 + n);
+    CHECK(file.arrays.at("length").integer(n) == length);
     CHECK(row("tokens", n, e.tokens.size()) == e.tokens);
     CHECK(row("targets", n, e.targets.size()) == e.targets);
     CHECK(row("scored_positions", n, e.scored.size()) == e.scored);
@@ -116,10 +117,10 @@ TEST_CASE("exported samples equal those of a run") {
     CHECK(row("distances", n, e.distances.size()) == e.distances);
     CHECK(row("candidates", n, e.candidates.size()) == e.candidates);
     CHECK(line.contains("coordinates") == !e.coordinates.empty());
-    CHECK(npz.arrays().contains("coordinates") == !e.coordinates.empty());
+    CHECK(file.arrays.contains("coordinates") == !e.coordinates.empty());
     for (size_t a = 0; a < e.coordinates.size(); ++a) {
       CHECK(line["coordinates"][a].get<Ints>() == e.coordinates[a]);
-      const ArrayView& array = npz.arrays().at("coordinates");
+      const ArrayView& array = file.arrays.at("coordinates");
       REQUIRE(array.shape.size() == 3);
       const std::int64_t first = (n * array.shape[1] + static_cast<int>(a)) * array.shape[2];
       for (size_t t = 0; t < e.tokens.size(); ++t)
@@ -267,9 +268,12 @@ TEST_CASE_METHOD(Exported, "answers that cannot be scored are refused in one lin
             .find("the answer at scored position 0 is 99, expected 0 to") != std::string::npos);
   CHECK(refused(line(0, "\"logits\": [[1, 2]]") + line(1, one), about) ==
         "posbench: a.jsonl:2: expected 'answers' in every line, or 'logits' in every line");
-  CHECK(refused(good.substr(0, good.size() - 5), about) == "posbench: a.jsonl:3: the last line is cut off");
+  CHECK(refused(good.substr(0, good.size() - 5), about).starts_with("posbench: a.jsonl:3: not JSON: "));
   CHECK(refused(good, about, "a.jsonl", "").find("model.name is missing") != std::string::npos);
-  CHECK(refused(good, about).find("split 'ood_") != std::string::npos);  // of the others
+  for (const std::string file : {"a.jsonl", "a.JSONL"}) {  // the other splits are missing
+    CHECK(refused(good, about, file).find("split 'ood_") != std::string::npos);
+    CHECK(refused(good.substr(0, good.size() - 1), about, file).find("split 'ood_") != std::string::npos);
+  }
   Json other = about;
   other["task_version"] = 99;
   CHECK(refused(good, other).find("task_version is 99, but 'even_pairs' has version") != std::string::npos);
@@ -279,29 +283,32 @@ TEST_CASE_METHOD(Exported, "answers that cannot be scored are refused in one lin
   other = about;
   other.erase("config");
   CHECK(refused(good, other).find("config is missing") != std::string::npos);
-  CHECK(refused("PK\3\4 and no more", about, "a.npz").find("a.npz: cut off or damaged") != std::string::npos);
+  CHECK(refused("PK\3\4 and no more", about, "a.npz").find("a.npz: .npz is no longer read") != std::string::npos);
+  CHECK(refused(good.substr(0, good.size() - 1) + std::string("\0x", 2), about) ==
+        "posbench: a.jsonl:3: not JSON: it contains a zero byte");
 }
 
 TEST_CASE_METHOD(Exported, "logits that cannot be scored are refused in one line, and nothing is written") {
   const auto vocabulary = about["vocabulary"].get<std::int64_t>();
   {
-    ArrayWriter file(directory / "b.npz", ArrayFormat::npz,
-                     {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, vocabulary}}});
+    ArrayWriter file(directory / "b.safetensors",
+                     {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, vocabulary}}},
+                     Json::object());
     file.append(0, std::vector<std::int64_t>{0, 1, 2});
     file.append(1, std::vector<float>(static_cast<size_t>(3 * vocabulary), std::nanf("")));
     file.finish();
   }
-  CHECK(refused(read_whole(directory / "b.npz"), about, "b.npz") ==
-        "posbench: b.npz: sample 0: a logit at scored position 0 is NaN or infinite");
+  CHECK(refused(read_whole(directory / "b.safetensors"), about, "b.safetensors") ==
+        "posbench: b.safetensors: sample 0: a logit at scored position 0 is NaN or infinite");
   {
-    ArrayWriter file(directory / "c.npz", ArrayFormat::npz,
-                     {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, 2}}});
+    ArrayWriter file(directory / "c.safetensors",
+                     {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, 2}}}, Json::object());
     file.append(0, std::vector<std::int64_t>{0, 1, 2});
     file.append(1, std::vector<float>(6));
     file.finish();
   }
-  CHECK(refused(read_whole(directory / "c.npz"), about, "c.npz").find("has 2 logits at a position, expected") !=
-        std::string::npos);
+  CHECK(refused(read_whole(directory / "c.safetensors"), about, "c.safetensors")
+            .find("has 2 logits at a position, expected") != std::string::npos);
 }
 
 TEST_CASE("the losses of a traced run are those of its learning curve") {

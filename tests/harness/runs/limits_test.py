@@ -89,7 +89,7 @@ class Machine(Case):
                 stdout=subprocess.DEVNULL,
                 preexec_fn=limit(resource.RLIMIT_AS, 150 << 20),
             )
-        for form in ("jsonl", "npz"):  # files of 140 and 260 MB
+        for form in ("jsonl", "safetensors"):  # files of 140 and 260 MB
             export = ["export", "parity_check:length=10000", "-n", "2000", "--format", form, "-q"]
             self.posbench(*export, "-o", f"samples.{form}", preexec_fn=limit(resource.RLIMIT_AS, 150 << 20))
 

@@ -115,9 +115,8 @@ class SpecialFiles(Case):
         self.commands = (
             ["report", "run", "--format", "csv"],
             [*samples, "jsonl"],
-            [*samples, "npz"],
             [*samples, "safetensors"],
-            ["forward", "run", "parity_check", "none", "-n", "8", "--format", "npz"],
+            ["forward", "run", "parity_check", "none", "-n", "8"],
         )
 
     @for_each_command

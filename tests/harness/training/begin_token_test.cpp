@@ -287,7 +287,7 @@ TEST_CASE("verify, inspect, forward, score and export follow model.begin_token")
   std::string answers;
   const Json splits = without_context(directory / "r/report.json").at("experiments").at(0).at("splits");
   for (const Json& split : splits) {
-    const std::string name = split.at("name"), file = " " + name + ".npz";
+    const std::string name = split.at("name"), file = " " + name + ".safetensors";
     REQUIRE(posbench_command(directory, "forward r parity_check none -n 8 --split " + name + " -o" + file).code ==
             0);
     answers += file;
