@@ -14,7 +14,6 @@ from unittest import mock
 
 os.environ.update(HF_HUB_OFFLINE="1")
 try:
-    import numpy as np
     import torch
     import transformers
     from safetensors.torch import load_file
