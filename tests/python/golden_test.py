@@ -213,7 +213,9 @@ def test_page():
     code, printed = outcome(against, lines.replace('"high_freq_factor": 4.0', '"high_freq_factor": 3.0'))
     assert code == 1 and printed.startswith("DIFFERENT"), printed
     assert run(write_yarn).returncode == 0
-    lines = re.sub(r"^scaling = .*?}\n", yarn, lines, flags=re.M | re.S).replace("llama3.safetensors", "yarn.safetensors")
+    lines = re.sub(r"^scaling = .*?}\n", yarn, lines, flags=re.M | re.S).replace(
+        "llama3.safetensors", "yarn.safetensors"
+    )
     code, printed = outcome(write_yarn.replace("-o yarn.safetensors", "--against theirs.safetensors"), lines)
     assert code == 0, printed
 
