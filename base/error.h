@@ -3,9 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-// The rest of namespace posbench is compiled once for each precision. Errors are the same class in both, so that
-// the program can catch what the double-precision code throws.
-namespace posbench_errors {
+namespace posbench {
 
 /// The user gave something invalid: an option, a configuration or the content of a file. The text is one line that
 /// states what was given, what was expected and what to do.
@@ -24,12 +22,5 @@ class FileError : public std::runtime_error {
  private:
   int error_;
 };
-
-}  // namespace posbench_errors
-
-namespace posbench {
-
-using posbench_errors::FileError;
-using posbench_errors::InputError;
 
 }  // namespace posbench

@@ -15,7 +15,7 @@ set_target_properties(core_archive PROPERTIES OUTPUT_NAME posbench INTERFACE_LIN
 target_link_libraries(core_archive INTERFACE Eigen3::Eigen ${fmt_library} Threads::Threads)
 target_compile_features(core_archive INTERFACE cxx_std_20)
 target_compile_options(core_archive INTERFACE ${instruction_options})
-target_compile_definitions(core_archive INTERFACE POSBENCH_REAL=float ${definitions})
+target_compile_definitions(core_archive INTERFACE ${definitions})
 target_include_directories(core_archive INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                                   $<INSTALL_INTERFACE:include/posbench>)
 add_library(posbench::core_archive ALIAS core_archive)  # the name that the installed package has as well

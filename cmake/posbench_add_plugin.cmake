@@ -10,9 +10,7 @@ function(posbench_add_plugin name)
     target_link_libraries(${name}_${half} PRIVATE posbench::plugin)
     set_target_properties(${name}_${half} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
   endforeach()
-  target_compile_definitions(${name}_float PRIVATE POSBENCH_REAL=float)
-  target_compile_definitions(${name}_double PRIVATE POSBENCH_REAL=double posbench=posbench_double
-                                                    POSBENCH_CHECKED_INDICES)
+  target_compile_definitions(${name}_double PRIVATE POSBENCH_REAL=float64 POSBENCH_CHECKED_INDICES)
   # As the program's own: optimized in every build type, so that it finds the same numbers.
   target_compile_options(${name}_float PRIVATE -O3 -ffp-contract=off)
   target_compile_options(${name}_double PRIVATE -O1 -UNDEBUG)
@@ -26,5 +24,4 @@ function(posbench_add_plugin name)
   add_library(${name} MODULE $<TARGET_OBJECTS:${name}_float> $<TARGET_OBJECTS:${name}_double>
                              ${CMAKE_CURRENT_BINARY_DIR}/${name}_abi.cpp)
   target_link_libraries(${name} PRIVATE posbench::plugin)
-  target_compile_definitions(${name} PRIVATE POSBENCH_REAL=float)
 endfunction()

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// Returns the aliases of each encoding by its registered name.
@@ -49,4 +49,4 @@ std::vector<std::string> unique_aliases() {
   return unique;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -4,7 +4,9 @@
 #include <string_view>
 #include <vector>
 
-namespace posbench {
+#include "base/real.h"
+
+namespace posbench::inline POSBENCH_REAL {
 
 /// Lets specs and commands name an encoding by its aliases, which are in lower case. The file of the encoding has
 /// this object next to its registration. Several encodings may have the same alias; users must then choose one of
@@ -22,4 +24,4 @@ std::vector<std::string> aliases_of(const std::string& encoding);
 /// Returns all aliases of exactly one encoding, sorted.
 std::vector<std::string> unique_aliases();
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

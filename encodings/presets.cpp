@@ -9,7 +9,7 @@
 
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 const std::string kDepth =
@@ -154,4 +154,4 @@ std::map<std::string, std::string> presets_in(const Spec& spec) {
   return found;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "base/real.h"
 #include "base/spec.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 struct Preset {
   std::string name, spec;
@@ -26,4 +27,4 @@ const Preset* find_preset(const std::string& name);
 /// Returns the names of the presets that a spec names or wraps, and their specs.
 std::map<std::string, std::string> presets_in(const Spec&);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 std::string to_string(Family family) {
   switch (family) {
@@ -162,4 +162,4 @@ bool is_defined(const Spec& spec, bool causal) {
   return causal || !encodings().find(spec.name).info.causal_only;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -13,7 +14,7 @@
 #include "encodings/aliases.h"
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Groups encodings as the literature does.
 enum class Family {
@@ -188,6 +189,12 @@ ReplacedStages replaced_stages(const ReplacedStages& base) {
           replaced(stage_owner(&E::normalize), base.normalize), replaced(stage_owner(&E::mix), base.mix)};
 }
 
+/// Returns true if T is in an unnamed namespace. The compiler names it in this function's name.
+template <class T>
+consteval bool is_in_unnamed_namespace() {
+  return std::string_view(__PRETTY_FUNCTION__).find("anonymous") != std::string_view::npos;
+}
+
 /// Registers E, which is constructed from (const E::Options&, const ModelConfig&, ParameterLayout&). E::Options
 /// may have these functions:
 ///   std::string wrapped() const          returns the spec of the encoding that a wrapper wraps
@@ -196,6 +203,10 @@ ReplacedStages replaced_stages(const ReplacedStages& base) {
 ///   Spec of_layer(int layer, int layers) const    returns the encoding of one of the layers
 template <class E>
 struct RegisterEncoding {
+  static_assert(
+      is_in_unnamed_namespace<E>(),
+      "put the class into an unnamed namespace, because its file is compiled for floats and for doubles");
+
   explicit RegisterEncoding(EncodingInfo info) {
     register_or_exit([&] {
       check_info(info);
@@ -271,4 +282,4 @@ struct NoOptions {
   void describe(OptionTable&) {}
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

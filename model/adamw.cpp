@@ -7,7 +7,7 @@
 #include "model/lanes.h"
 #include "model/optimizer.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 class AdamW final : public Optimizer {
@@ -56,4 +56,4 @@ std::unique_ptr<const Optimizer> make_adamw(const OptimizerOptions& options, con
   return std::make_unique<AdamW>(options, layout);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

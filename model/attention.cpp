@@ -6,7 +6,7 @@
 #include "model/lanes.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 Part computed_part(bool causal) { return causal ? Part::up_to_diagonal : Part::whole; }
@@ -57,4 +57,4 @@ void weighted_sum_backward(const In& attention, const In& v, bool causal, const 
   multiply_add(visible_pairs(attention, causal).transpose(), d_output, d_v);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

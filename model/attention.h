@@ -6,7 +6,7 @@
 #include "model/kernels.h"
 #include "model/tensor.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// scores = scale q k^T
 void dot_product(const In& q, const In& k, Real scale, bool causal, Out scores);
@@ -29,4 +29,4 @@ void weighted_sum(const In& attention, const In& v, bool causal, Out output);
 void weighted_sum_backward(const In& attention, const In& v, bool causal, const In& d_output, Out d_attention,
                            Out d_v);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -8,7 +8,7 @@
 
 #include "model/block.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 class AttentionBlock final : public Block {
@@ -34,4 +34,4 @@ std::unique_ptr<Block> make_attention_block(const ModelConfig& config, const Pos
   return std::make_unique<AttentionBlock>(config, encoding, layer, layout);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

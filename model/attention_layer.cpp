@@ -4,7 +4,7 @@
 
 #include "model/lanes.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// to = from, for matrices as wide as a head.
@@ -196,4 +196,4 @@ double AttentionLayer::multiply_adds(Index length, Index rows) const {
   return T * 3 * C * C + 2 * pairs * C + R * C * C;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

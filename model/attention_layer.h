@@ -12,7 +12,7 @@
 #include "model/score_adjustment.h"
 #include "model/step_part.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Calls one stage of an encoding, as in StageCall(encoding, in)->score(in, scores). At the end of the expression it
 /// releases the scratch matrices of the stage. The time counts for the encoding.
@@ -151,4 +151,4 @@ class AttentionLayer {
   ScoreAdjustment adjustment_;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -9,7 +9,7 @@
 #include "model/hidden.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 constexpr double kRounding = 1e-4;  // of a float's sums, relative
@@ -170,4 +170,4 @@ std::vector<AttentionMap> AttentionLayer::inspect(const SequenceInput& s, const 
   return maps;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 std::string name_of(int layer) { return fmt::format("blocks.{}", layer); }
@@ -227,4 +227,4 @@ void select_rows_backward(std::optional<std::span<const int>> rows, Index length
   scatter_add(workspace, *rows, d_x);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -11,7 +11,7 @@
 #include "model/feed_forward.h"
 #include "model/recurrent_layer.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// The values that forward stores for the backward of one block; each kind uses those that it needs. R is the
 /// number of rows that are read after the block: T, or after the last block the number of target positions.
@@ -133,4 +133,4 @@ void select_rows(std::optional<std::span<const int>> rows, Matrix& workspace, Ma
 /// d_x (R, C) becomes (T, C), with zeros in the rows that were not selected.
 void select_rows_backward(std::optional<std::span<const int>> rows, Index length, Matrix& workspace, Matrix& d_x);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -2,7 +2,7 @@
 // are set before main() in every program that links the library.
 #include <Eigen/Core>
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 [[maybe_unused]] const bool fixed = [] {
@@ -11,4 +11,4 @@ namespace {
 }();
 
 }  // namespace
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

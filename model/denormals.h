@@ -5,9 +5,11 @@
 
 #if defined(__SSE2__)
 #include <xmmintrin.h>
+
+#include "base/real.h"
 #endif
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Makes this thread flush denormal inputs and results to zero as long as the object lives. Denormal numbers come
 /// from attention to keys whose scores are far below the best; sums with them do not change.
@@ -38,4 +40,4 @@ class FlushDenormals {
   std::uint64_t before_;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

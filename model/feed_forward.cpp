@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 FeedForward::FeedForward(const ModelConfig& config, const std::string& name, ParameterLayout& layout)
     : config_(config),
@@ -61,4 +61,4 @@ double FeedForward::multiply_adds(Index rows) const {
   return (gated() ? 3.0 : 2.0) * static_cast<double>(rows) * config_.width * config_.inner_width();
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

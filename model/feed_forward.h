@@ -9,7 +9,7 @@
 #include "model/layers.h"
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// The values that forward stores for the backward, for R tokens. F is the inner width.
 struct FeedForwardActivations {
@@ -53,4 +53,4 @@ class FeedForward {
   DenseParameters up_, down_, gate_;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

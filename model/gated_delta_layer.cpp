@@ -19,7 +19,7 @@
 
 #include "model/recurrent_layer.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 constexpr Index kTaps = 4;                          // of the convolution
@@ -306,4 +306,4 @@ std::unique_ptr<RecurrentLayer> make_gated_delta_layer(const ModelConfig& config
   return std::make_unique<GatedDeltaLayer>(config, name, layout);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -6,11 +6,11 @@
 
 #include "model/tensor.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 constexpr Real kHidden = -std::numeric_limits<Real>::infinity();
 
 /// Returns whether a score hides its key, whatever content was added to it.
 inline bool is_hidden(Real score) { return score == kHidden; }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -12,7 +12,7 @@
 #include "model/kernels.h"
 #include "model/kernels/instances.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 #ifdef POSBENCH_HAS_V4
 namespace v4 {
@@ -82,4 +82,4 @@ void use_instruction_set(std::string_view name) {
                                fmt::join(instruction_sets(), " or ")));
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

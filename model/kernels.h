@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "model/scalar.h"
+#include "base/real.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// A matrix in memory; rows are `stride` scalars apart.
 struct Rows {
@@ -93,4 +93,4 @@ void use_instruction_set(std::string_view name);
 /// Replaces the kernels of all threads, which must not be computing; null: those of the instruction set in use.
 void replace_kernels(const Kernels*);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -13,13 +13,13 @@
 #include <arm_neon.h>
 #endif
 
-#include "model/scalar.h"
+#include "base/real.h"
 
 #ifndef POSBENCH_ISA  // the instruction set that a file is compiled for; see model/kernels.h
 #define POSBENCH_ISA baseline
 #endif
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 inline namespace POSBENCH_ISA {  // so that no function compiled for one is linked instead of another's
 
 constexpr Index kLanes = 32 / sizeof(Real);           // 8 floats or 4 doubles
@@ -339,4 +339,4 @@ Real largest(V values) {
 }
 
 }  // namespace POSBENCH_ISA
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

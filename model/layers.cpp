@@ -6,7 +6,7 @@
 
 #include "model/kernels.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 DenseParameters add_dense(ParameterLayout& layout, const std::string& name, Index inputs, Index outputs,
                           bool biases) {
@@ -139,4 +139,4 @@ double cross_entropy(const In& logits, std::span<const int> targets, double weig
   return weight * kernels().cross_entropy(rows(logits), targets.data(), static_cast<Real>(weight), rows(d_logits));
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

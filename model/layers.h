@@ -11,7 +11,7 @@
 #include "model/parameters.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// The parameters of a linear layer.
 struct DenseParameters {
@@ -107,4 +107,4 @@ void dropout(double probability, Rng&, Matrix& mask, Matrix& x);
 /// V). Overwrites d_logits.
 double cross_entropy(const In& logits, std::span<const int> targets, double weight, Out d_logits);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -15,7 +15,7 @@
 
 #include "model/recurrent_layer.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// y = tanh(x) = 2 sigmoid(2 x) - 1; y may be x.
@@ -116,4 +116,4 @@ std::unique_ptr<RecurrentLayer> make_lstm_layer(const ModelConfig& config, const
   return std::make_unique<LstmLayer>(config, name, layout);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -1,7 +1,8 @@
 // Defines the configuration that a model is built from: its sizes and the kinds of its layers.
 #pragma once
+#include "base/real.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Attention, then feed-forward; both in parallel, from the same input; attention alone; an LSTM layer in place of
 /// attention, without feed-forward; or the gated delta rule in place of attention, then feed-forward.
@@ -60,4 +61,4 @@ struct ModelConfig {
   }
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -8,7 +8,7 @@
 #include "model/kernels.h"
 #include "model/lanes.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// Returns whether the rows of m follow each other in memory.
@@ -112,4 +112,4 @@ void add_column_sums(const In& x, Out sums) {
   kernels().add_column_sums({x.data(), x.rows(), x.cols(), x.outerStride()}, sums.data());
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -3,7 +3,7 @@
 #pragma once
 #include "model/tensor.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// y = f(x), elementwise; y may be x.
 void exponential(const In& x, Out y);
@@ -23,4 +23,4 @@ Real dot(const In& a, const In& b);
 /// sums (1, columns) += the sum of all rows of x.
 void add_column_sums(const In& x, Out sums);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

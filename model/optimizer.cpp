@@ -7,7 +7,7 @@
 
 #include "model/kernels.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 std::unique_ptr<const Optimizer> make_optimizer(const OptimizerOptions& options, const ParameterLayout& layout) {
   switch (options.kind) {
@@ -50,4 +50,4 @@ double schedule(Decay decay, int step, int steps, int warm_up) {
   return 1;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -8,7 +8,7 @@
 
 #include "model/parameters.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// The values that an optimizer keeps between updates, by name, so that checkpoints need not know the optimizer.
 struct OptimizerState {
@@ -72,4 +72,4 @@ enum class Decay { cosine, linear, constant };
 /// warm-up and then falls to 0, or stays 1 if `Decay` is constant.
 double schedule(Decay, int step, int steps, int warm_up);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

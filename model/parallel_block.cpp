@@ -7,7 +7,7 @@
 
 #include "model/block.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 class ParallelBlock final : public Block {
@@ -44,4 +44,4 @@ std::unique_ptr<Block> make_parallel_block(const ModelConfig& config, const Posi
   return std::make_unique<ParallelBlock>(config, encoding, layer, layout);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// Throws InputError if a parameter has another shape, or if two parts of a model own it.
@@ -111,4 +111,4 @@ Parameters initialize(const ParameterLayout& layout, std::uint64_t seed) {
   return parameters;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "model/tensor.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// The place of one learned matrix in the flat vector.
 struct Parameter {
@@ -88,4 +88,4 @@ void fill_normal(Rng&, double stddev, Out m);
 /// parameter is expected that no part of the model adds.
 Parameters initialize(const ParameterLayout&, std::uint64_t seed);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -4,7 +4,7 @@
 
 #include "model/attention.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 Positions PositionEncoding::positions(const Sequence& sequence, Rng&) const {
   Positions positions;
@@ -57,4 +57,4 @@ void PositionEncoding::mix_backward(const AttentionInput& in, const Heads& atten
   }
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

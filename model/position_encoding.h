@@ -24,7 +24,7 @@
 #include "model/parameters.h"
 #include "model/tensor.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// The position of each token, as the encoding uses it.
 struct Positions {
@@ -233,4 +233,4 @@ class PositionEncoding {
   ModelConfig config_;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

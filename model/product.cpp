@@ -1,6 +1,6 @@
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// Computes result = start + scale a b. `start` has as many columns as the result; it is null for result = scale a
@@ -47,4 +47,4 @@ void multiply_add(const MatrixOperand& a, const MatrixOperand& b, Out result, Re
   product(result.data(), result.outerStride(), a, b, scale, part, result);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

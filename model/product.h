@@ -4,7 +4,7 @@
 #include "model/kernels.h"
 #include "model/tensor.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Returns a view of a matrix in a type of the kernels.
 inline ConstRows rows(const In& m) { return {m.data(), m.rows(), m.cols(), m.outerStride()}; }
@@ -66,4 +66,4 @@ void multiply_plus_row(const In& start, const MatrixOperand& a, const MatrixOper
 void multiply_add(const MatrixOperand& a, const MatrixOperand& b, Out result, Real scale = 1,
                   Part part = Part::whole);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -8,7 +8,7 @@
 #include "model/layers.h"
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// The weights of a recurrent layer in the order in which products read them; each layer numbers its own.
 using RecurrentWeights = std::vector<PackedMatrix>;
@@ -44,4 +44,4 @@ std::unique_ptr<RecurrentLayer> make_lstm_layer(const ModelConfig&, const std::s
 std::unique_ptr<RecurrentLayer> make_gated_delta_layer(const ModelConfig&, const std::string& name,
                                                        ParameterLayout&);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -7,7 +7,7 @@
 #include "model/hidden.h"
 #include "model/seen_keys.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// Returns the factor of a logit scale.
@@ -72,4 +72,4 @@ void ScoreAdjustment::apply_backward(Heads& d_scores) const {
   for_each_row(d_scores, [](Real* row, Index j) { row[j] = 0; });
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -3,7 +3,7 @@
 #include "model/model_config.h"
 #include "model/tensor.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Multiplies the scores of each query by a factor, the logit scale times the temperature, and hides the keys
 /// outside of the window, segments or chunk.
@@ -27,4 +27,4 @@ class ScoreAdjustment {
   ModelConfig config_;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -4,7 +4,7 @@
 
 #include "model/attention.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 KeyRange window_keys(const ModelConfig& config, Index i, Index length) {
   KeyRange seen{0, num_visible_keys(i, length, config.causal)};
@@ -29,4 +29,4 @@ Index num_keys_in_window(const ModelConfig& config, Index i, Index length) {
   return seen.end - seen.first + std::min(sinks, seen.first) + std::max<Index>(0, sinks - seen.end);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

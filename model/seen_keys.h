@@ -1,9 +1,9 @@
 // Defines which keys a query sees in a model with a window, segments, chunks and sinks.
 #pragma once
+#include "base/real.h"
 #include "model/model_config.h"
-#include "model/scalar.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 struct KeyRange {
   Index first, end;
@@ -16,4 +16,4 @@ KeyRange window_keys(const ModelConfig&, Index i, Index length);
 /// Returns the number of keys that the window, segments, chunk and sinks leave to query i.
 Index num_keys_in_window(const ModelConfig&, Index i, Index length);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -7,7 +7,7 @@
 
 #include "model/block.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 class SequentialBlock final : public Block {
@@ -49,4 +49,4 @@ std::unique_ptr<Block> make_sequential_block(const ModelConfig& config, const Po
   return std::make_unique<SequentialBlock>(config, encoding, layer, layout);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -6,7 +6,7 @@
 
 #include "model/optimizer.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 class Sgd final : public Optimizer {
@@ -40,4 +40,4 @@ std::unique_ptr<const Optimizer> make_sgd(const OptimizerOptions& options, const
   return std::make_unique<Sgd>(options, layout);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

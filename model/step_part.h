@@ -3,7 +3,9 @@
 #pragma once
 #include <atomic>
 
-namespace posbench {
+#include "base/real.h"
+
+namespace posbench::inline POSBENCH_REAL {
 
 enum class StepPart : unsigned char { model, encoding, optimizer };
 
@@ -23,4 +25,4 @@ class PartScope {
   StepPart before_;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

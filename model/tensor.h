@@ -4,13 +4,13 @@
 #include <stdexcept>
 #include <string>
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 /// Reports an access outside of a matrix, or shapes that do not match.
 struct IndexError : std::logic_error {
   using logic_error::logic_error;
 };
 [[noreturn]] inline void fail_index(const char* condition) { throw IndexError(condition); }
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL
 #define eigen_assert(condition)                           \
   do {                                                    \
     if (!(condition)) ::posbench::fail_index(#condition); \
@@ -24,9 +24,9 @@ struct IndexError : std::logic_error {
 #include <utility>
 #include <vector>
 
-#include "model/scalar.h"
+#include "base/real.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 using EigenMatrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
@@ -120,4 +120,4 @@ inline void resize_like(const Matrices& matrices, Matrices& others) {
   for (size_t n = 0; n < matrices.size(); ++n) others[n].resize(matrices[n].rows(), matrices[n].cols());
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -9,7 +9,7 @@
 #include "model/layers.h"
 #include "model/step_part.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 struct Batch {
@@ -105,4 +105,4 @@ StepResult training_step(const TrainedModel& trained, std::span<const LabeledSeq
   return {.loss = loss};
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

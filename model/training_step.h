@@ -9,7 +9,7 @@
 #include "model/optimizer.h"
 #include "model/transformer.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// A sequence with its targets. Both must outlive the batch.
 struct LabeledSequence {
@@ -75,4 +75,4 @@ struct TrainedModel {
 StepResult training_step(const TrainedModel&, std::span<const LabeledSequence> batch, const DropoutStream&,
                          double max_norm, double learning_rate);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "model/step_part.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// Returns the scale of the output layer with tied embeddings.
@@ -193,4 +193,4 @@ double Transformer::multiply_adds(Index length, Index targets, int loops) const 
   return sum;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -6,7 +6,7 @@
 
 #include "model/block.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// The memory of forward and backward of one sequence. Later sequences reuse it, so that nothing is allocated
 /// after the longest sequence.
@@ -99,4 +99,4 @@ class Transformer {
   DenseParameters output_;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -66,7 +66,7 @@ import json, re, sys
 
 commands = {}
 for entry in json.load(open(sys.argv[1])):
-    if "kernels_v4" in entry["command"] or (entry["file"] in commands and "POSBENCH_REAL=double" in entry["command"]):
+    if "kernels_v4" in entry["command"] or (entry["file"] in commands and "POSBENCH_REAL=float64" in entry["command"]):
         continue  # the same file with other options
     if "cmake_pch" in entry["file"]:
         continue

@@ -3,10 +3,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "base/options.h"
+#include "base/real.h"
 #include "base/registry.h"
 #include "base/spec.h"
 #include "tasks/task.h"
@@ -32,10 +34,14 @@ std::unique_ptr<Task> make_task(const Spec&, const TaskInfo::Split&, Layout);
 /// missing, or if its first split is not in_distribution without options.
 void check_info(const TaskInfo&);
 
-/// Registers the task T, which is constructed from (const T::Options&, Layout).
+inline namespace POSBENCH_REAL {
+
+/// Registers the task T, which is constructed from (const T::Options&, Layout). A plug-in's file is compiled for
+/// doubles, too, for the sake of its encodings. Its tasks are registered once.
 template <class T>
 struct RegisterTask {
   explicit RegisterTask(TaskInfo info) {
+    if constexpr (std::is_same_v<Real, double>) return;
     register_or_exit([&] {
       check_info(info);
       const std::string name = info.name;
@@ -48,4 +54,5 @@ struct RegisterTask {
   }
 };
 
+}  // namespace POSBENCH_REAL
 }  // namespace posbench

@@ -49,6 +49,16 @@ function(folder_of file result)
   endforeach()
 endfunction()
 
+# Code that is compiled for floats and for doubles has an inline namespace for each (base/real.h).
+file(GLOB files RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/model/*.h ${SOURCE_DIR}/model/*.cpp ${SOURCE_DIR}/model/kernels/*
+     ${SOURCE_DIR}/encodings/*.h ${SOURCE_DIR}/encodings/parts/*)
+foreach(file IN LISTS files)
+  file(STRINGS ${SOURCE_DIR}/${file} spaces REGEX "^namespace posbench {")
+  if(spaces)
+    string(APPEND errors "  ${file}: expected 'namespace posbench::inline POSBENCH_REAL {'\n")
+  endif()
+endforeach()
+
 set(pairs "")
 foreach(folder IN LISTS folders)
   file(GLOB_RECURSE files RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/${folder}/*.h ${SOURCE_DIR}/${folder}/*.cpp)

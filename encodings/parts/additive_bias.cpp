@@ -2,7 +2,7 @@
 
 #include "model/attention.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 void AdditiveBias::tables(const Parameters& p, const Positions& positions, Tables& tables) const {
   Matrices& biases = learned() ? tables.values : tables.constants<Matrices>();
@@ -43,4 +43,4 @@ void AdditiveBias::score_backward(const AttentionInput& in, const Heads& d_score
   }
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

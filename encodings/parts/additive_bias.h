@@ -3,7 +3,7 @@
 #include "model/attention.h"
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// score_h(i, j) = s q_i . k_j + bias_h(i, j),   s = 1 / sqrt(D), except in TUPE
 ///
@@ -55,4 +55,4 @@ class AdditiveBias : public PositionEncoding {
   }
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

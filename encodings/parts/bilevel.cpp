@@ -7,7 +7,7 @@
 
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// Calls f(t, inter, intra) for each token t, with the number of segments before its segment and the number of
@@ -57,4 +57,4 @@ void Bilevel::embed_backward(const Sequence& s, const Parameters& p, const Table
   });
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -6,7 +6,7 @@
 
 #include "encodings/parts/decorator.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// x_t += P[min(intra(t), rows - 1)]. In the inner, relative encoding token t has the position stride inter(t).
 class Bilevel : public Decorator {
@@ -25,4 +25,4 @@ class Bilevel : public Decorator {
   Parameter intra_;  // P (rows, C)
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

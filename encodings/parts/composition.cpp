@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// The constants of a composition. The values of its tables are views of the values of these, one after another.
@@ -132,4 +132,4 @@ void Composition::tables_backward(const Parameters& p, const Positions& position
   }
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -6,7 +6,7 @@
 
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Returns the members in the text of an option, such as "cope,shaw_k".
 std::vector<Spec> composed(const std::string& of);
@@ -101,4 +101,4 @@ class Composition : public PositionEncoding {
   std::vector<Member> members_;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// Calls f(j, p, base) for each block of kLanes keys from j on, the last block first. p are the clamped counts
@@ -89,4 +89,4 @@ void position_scores_backward(const GatedQuery& query, const Real* d_scores, Rea
   counts_backward(query, d_logits);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -3,7 +3,7 @@
 #include "model/kernels.h"
 #include "model/lanes.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Vectors are read and written up to this many entries beyond the last row of the position scores.
 constexpr Index kCountPadding = 2 * kLanes;
@@ -23,4 +23,4 @@ void add_position_scores(const GatedQuery&, Real* scores);
 /// Overwrites d_z and the gradient of the gates' logits, with zeros beyond the keys that the query sees.
 void position_scores_backward(const GatedQuery&, const Real* d_scores, Real* d_z, Real* d_logits);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -5,7 +5,7 @@
 #include "model/attention.h"
 #include "model/numeric.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 ContextualRotary::ContextualRotary(const ModelConfig& config, Pairing pairing, const std::string& name)
     : PositionEncoding(config), pairing_(pairing) {
@@ -49,4 +49,4 @@ void ContextualRotary::score_backward(const AttentionInput& in, const Heads& d_s
   angles_backward(in, d_angles, d);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

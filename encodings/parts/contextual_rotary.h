@@ -4,7 +4,7 @@
 
 #include "encodings/parts/rotary.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// score_h(i, j) = R(angle_h(i)) q_i . R(angle_h(j)) k_j / sqrt(D), where R rotates each pair by its own angle.
 class ContextualRotary : public PositionEncoding {
@@ -34,4 +34,4 @@ class ContextualRotary : public PositionEncoding {
   Pairing pairing_;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -1,6 +1,6 @@
 #include "encodings/parts/cumsum.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 void cumsum_over_rows(Out rows) {
   for (Index t = 1; t < rows.rows(); ++t) rows.row(t) += rows.row(t - 1);
@@ -22,4 +22,4 @@ void cumsum_over_columns_backward(Matrix& d_columns) {
   }
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -2,7 +2,7 @@
 #pragma once
 #include "model/tensor.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Replaces every row by the sum of the rows up to it, as PyTorch's cumsum(dim=0).
 void cumsum_over_rows(Out rows);
@@ -15,4 +15,4 @@ void cumsum_over_columns(Matrix& columns);
 /// columns.
 void cumsum_over_columns_backward(Matrix& d_columns);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -11,7 +11,7 @@
 #include "model/lanes.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 constexpr Real kLeak = Real(0.01);  // slope of LeakyReLU below 0
@@ -372,4 +372,4 @@ EncodingInfo dape_info(EncodingInfo info) {
   return info;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -8,7 +8,7 @@
 #include "encodings/parts/decorator.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 enum class Combine { concatenate, add, multiply };
 
@@ -55,4 +55,4 @@ class DapeNetwork : public Decorator {
 /// share.
 EncodingInfo dape_info(EncodingInfo);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 void require_positions(const std::string& name, const std::string& base) {
   const Spec spec = Spec::parse(base);
@@ -26,4 +26,4 @@ ModelConfig with_lengths(ModelConfig config, int length) {
   return config;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

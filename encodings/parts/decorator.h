@@ -8,7 +8,7 @@
 #include "base/spec.h"
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Forwards every stage to an inner encoding. A subclass overrides the stages that it changes.
 class Decorator : public PositionEncoding {
@@ -79,4 +79,4 @@ void require_positions(const std::string& name, const std::string& base);
 /// Returns the model with `length` as its trained and its longest length.
 ModelConfig with_lengths(ModelConfig, int length);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 DigitPositions::DigitPositions(const Reading& reading, const Options& options, const ModelConfig& config,
                                ParameterLayout& layout)
@@ -63,4 +63,4 @@ void DigitPositions::embed_backward(const Sequence& s, const Parameters&, const 
   }
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

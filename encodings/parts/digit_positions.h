@@ -8,7 +8,7 @@
 #include "base/options.h"
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// x_t += P[min(p_t, rows - 1)], where p_t is the decimal position of the digit at t, or 0 if token t is not a
 /// digit. With coordinates, x_t += the sum of P_n[min(c_n(t), rows - 1)] over the coordinates c_n of token t. In
@@ -55,4 +55,4 @@ class DigitPositions : public PositionEncoding {
   std::vector<Parameter> tables_;  // P (rows, C), or P_n for each coordinate
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -2,7 +2,7 @@
 
 #include "encodings/parts/distances.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 void DistanceBias::bias(const Parameters& p, const Positions& positions, Matrices& bias) const {
   Matrix distances;
@@ -30,4 +30,4 @@ void DistanceBias::bias_backward(const Parameters& p, const Positions& positions
   values_backward(p, distances, d_values, d);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -2,7 +2,7 @@
 #pragma once
 #include "encodings/parts/additive_bias.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// bias_n(i, j) = f_n(distance(i, j)) for each of the n = H or layers x H biases.
 class DistanceBias : public AdditiveBias {
@@ -19,4 +19,4 @@ class DistanceBias : public AdditiveBias {
   void bias_backward(const Parameters&, const Positions&, const Matrices& d_bias, Gradients&) const final;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -6,7 +6,7 @@
 
 #include "model/attention.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 bool uniformly_spaced(const Positions& positions) {
   const std::vector<Real>& at = positions.at;
@@ -49,4 +49,4 @@ void distinct_distances(const Positions& positions, bool causal, Matrix& distanc
   }
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -3,7 +3,7 @@
 #pragma once
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Returns true if distance(i, j) depends on i - j alone and grows with it. At most 2 T - 1 distances then occur.
 bool uniformly_spaced(const Positions&);
@@ -12,4 +12,4 @@ bool uniformly_spaced(const Positions&);
 /// T) to the index of each pair's distance. The index of future keys in causal models is 0.
 void distinct_distances(const Positions&, bool causal, Matrix& distances, IndexMatrix& index);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

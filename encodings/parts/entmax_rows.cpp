@@ -6,7 +6,7 @@
 
 #include "model/attention.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// Returns base^exponent, with few operations for alpha = 1.5 or 2.
@@ -74,4 +74,4 @@ void entmax_rows_backward(const Heads& attention, Real alpha, bool causal, const
     entmax_rows_backward(attention[h], alpha, causal, d_attention[h], d_scores[h]);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -3,7 +3,7 @@
 #pragma once
 #include "model/tensor.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// attention(i, j) = max((alpha - 1) z(i, j) - tau_i, 0)^(1 / (alpha - 1)), tau_i such that the row's visible keys
 /// sum to 1. z = scores (T, T), 1 < alpha <= 2. Later keys get zero. Peters et al. 2019, arXiv:1905.05702.
@@ -17,4 +17,4 @@ void entmax_rows(const Heads& scores, Real alpha, bool causal, Heads& attention)
 void entmax_rows_backward(const Heads& attention, Real alpha, bool causal, const Heads& d_attention,
                           Heads& d_scores);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -8,7 +8,7 @@
 #include "model/layers.h"
 #include "model/numeric.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 void add_differences(const In& levels, Real weight, Heads& scores) {
   for (Index h = 0; h < levels.rows(); ++h) {
@@ -66,4 +66,4 @@ void ForgetGate::add_backward(const AttentionInput& in, Real weight, const Heads
   linear_backward(in.x, in.parameters[w], logits, d.x, d.parameters[w], d.parameters[b]);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -5,7 +5,7 @@
 
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// scores[h](i, j) += weight (levels(h, i) - levels(h, j)) for j <= i.   levels (H, T)
 void add_differences(const In& levels, Real weight, Heads& scores);
@@ -29,4 +29,4 @@ class ForgetGate {
   std::vector<Parameter> weights_, biases_;  // (C, H), (1, H), one for each layer
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -8,7 +8,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 constexpr Real kDenominatorEpsilon = 1e-6;
@@ -90,4 +90,4 @@ void FractionNetwork::backward(const Parameters& p, const Row& row, Workspace& w
   if (denominator.is_threshold) d[mu_](0, 0) -= sign(mu) * minus_d_w * rate / (rate * n + 1) * settings_.length;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -5,7 +5,7 @@
 
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// f(xi) = W2 a(xi w1 + b1) + b2,   xi = sign psi(d) / (psi(max(p, |mu| L)) + 1e-6),   psi(n) = log(|c| n + 1)
 ///
@@ -53,4 +53,4 @@ class FractionNetwork {
   Parameter c_, mu_, w1_, b1_, w2_, b2_;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -11,7 +11,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 constexpr Real kMinNorm = Real(1e-6);
@@ -135,4 +135,4 @@ EncodingInfo grape_gates_info(EncodingInfo info) {
   return info;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

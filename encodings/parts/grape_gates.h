@@ -5,7 +5,7 @@
 
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 enum class GatedBy { key, query, query_and_key };
 
@@ -47,4 +47,4 @@ class GrapeGates : public PositionEncoding {
 /// Adds to a form's name, equation and content_dependent the source, notes and properties that all forms share.
 EncodingInfo grape_gates_info(EncodingInfo);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

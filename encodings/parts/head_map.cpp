@@ -5,7 +5,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 HeadMap::HeadMap(const std::string& name, Index hidden, const ModelConfig& config, ParameterLayout& layout)
     : heads_(config.heads),
@@ -68,4 +68,4 @@ void HeadMap::apply_backward(const Maps& maps, Matrix& state, Matrix& d_next, Ma
   }
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

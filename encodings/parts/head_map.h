@@ -4,7 +4,7 @@
 
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// M_t = W_down diag(SiLU(f_t W_x)) W_up, (H, H) for each token, in one layer. E: the inner width.
 class HeadMap {
@@ -37,4 +37,4 @@ class HeadMap {
   Parameter up_, gate_, down_;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

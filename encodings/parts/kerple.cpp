@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 constexpr Real kMin = 0.01;
@@ -62,4 +62,4 @@ EncodingInfo kerple_info(EncodingInfo info) {
   return info;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

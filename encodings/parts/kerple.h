@@ -6,7 +6,7 @@
 #include "encodings/parts/distance_bias.h"
 #include "encodings/registry.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// bias_n(i, j) = kernel(r1_n, r2_n, |i - j|),   r1, r2 >= 0.01, two scalars for each head
 class Kerple : public DistanceBias {
@@ -41,4 +41,4 @@ class Kerple : public DistanceBias {
 /// Adds to a kernel's name, equation and notes the source, notes and properties that both kernels share.
 EncodingInfo kerple_info(EncodingInfo);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -9,7 +9,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 void PathIntegration::Options::describe(OptionTable& o) {
   o.integer("rank", rank, 1, 1 << 16, "width between the two projections of a step");
@@ -69,4 +69,4 @@ void PathIntegration::angles_backward(const AttentionInput& in, const Matrix& d_
   add_column_sums(products, MatrixView(d_omega.data(), 1, out_.cols));
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

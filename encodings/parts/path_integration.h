@@ -5,7 +5,7 @@
 #include "base/options.h"
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// angle_h(t) = omega_h * S_h(t), pair by pair,   S(t) = sum over s <= t of W_out W_in e_s
 ///
@@ -34,4 +34,4 @@ class PathIntegration {
   Parameter in_, out_, omega_;  // (C, rank), (rank, H D / 2), (H, D / 2)
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

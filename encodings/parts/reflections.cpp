@@ -10,7 +10,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 constexpr Index kTaps = 3;              // tokens that the convolution reads
@@ -273,4 +273,4 @@ void Reflections::score_backward(const AttentionInput& in, const Heads& d_scores
   directions_backward(in, f, d_unit, d_strength, d);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

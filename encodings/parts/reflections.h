@@ -7,7 +7,7 @@
 #include "base/options.h"
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// score_h(i, j) = k_j . R_(j+1) R_(j+2) ... R_i q_i / sqrt(D),   R_t = I - beta_t w_t w_t^T
 ///
@@ -40,4 +40,4 @@ class Reflections {
   std::vector<Parameter> down_, up_, convolution_, strength_weights_, strength_biases_;  // one for each layer
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -9,7 +9,7 @@
 
 #include "model/attention.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 void RelativeKeysOptions::describe(OptionTable& o) {
   o.integer("clip", clip, 0, 1 << 20, "K: distances beyond it share one vector; 0: the trained length - 1");
@@ -66,4 +66,4 @@ void RelativeKeys::score_backward(const AttentionInput& in, const Heads& d_score
   }
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -8,7 +8,7 @@
 #include "encodings/parts/relative_rows.h"
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 struct RelativeKeysOptions {
   int clip = 16;
@@ -41,4 +41,4 @@ class RelativeKeys : public PositionEncoding {
   std::vector<Parameter> keys_;  // A
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -11,7 +11,7 @@
 #include "model/lanes.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 constexpr Index kBlockTokens = 32;
@@ -366,4 +366,4 @@ void add_row_mixture_backward(const In& weights, const PairVectors& vectors, con
   });
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

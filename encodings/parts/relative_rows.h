@@ -7,7 +7,7 @@
 
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Describes how row indices change in a tile, a square of kLanes x kLanes pairs. In the first three patterns the
 /// index grows by -1, 0 or 1 from each query to the next, and shrinks by the same from each key to the next.
@@ -65,4 +65,4 @@ void add_row_mixture(const In& weights, const PairVectors&, Out output);
 void add_row_mixture_backward(const In& weights, const PairVectors&, const In& d_output, Out d_weights,
                               Out d_rows);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

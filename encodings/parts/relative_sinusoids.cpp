@@ -15,7 +15,7 @@
 #include "model/numeric.h"
 #include "model/product.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 struct Constants {
@@ -142,4 +142,4 @@ void RelativeSinusoids::score_backward(const AttentionInput& in, const Heads& d_
   }
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

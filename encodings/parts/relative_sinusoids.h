@@ -6,7 +6,7 @@
 
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// The conventions in which these encodings differ.
 struct SinusoidConventions {
@@ -47,4 +47,4 @@ class RelativeSinusoids : public PositionEncoding {
   std::vector<Parameter> scales_;      // s (1, 1), one for each layer if learned
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

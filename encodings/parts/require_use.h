@@ -6,8 +6,9 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "base/real.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Throws InputError if `value` is not the default of the option and `user` does not use it. `user` is the setting
 /// that decides, such as "method=linear".
@@ -19,4 +20,4 @@ void require_use(std::string_view encoding, std::string_view option, const Value
                                option, value, user));
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -15,7 +15,7 @@
 #include "encodings/registry.h"
 #include "model/attention.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// Calls f(a, b, n) for the two components a, b of each pair n.
@@ -204,4 +204,4 @@ Spectrum RopeVariant::spectrum() const {
   return {rope_frequencies(config_.head_width(), base_), config_.head_width(), base_};
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

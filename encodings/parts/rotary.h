@@ -7,7 +7,7 @@
 #include "base/options.h"
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 enum class Pairing {
   interleaved,  // components 2 n and 2 n + 1 (RoFormer, GPT-J)
@@ -129,4 +129,4 @@ class RopeVariant : public Rotary {
   double base_;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

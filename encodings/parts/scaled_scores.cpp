@@ -5,7 +5,7 @@
 #include "model/attention.h"
 #include "model/hidden.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 void ScaledScores::score(const AttentionInput& in, Heads& scores) const {
   inner().score(in, scores);
@@ -54,4 +54,4 @@ void ScaledScores::score_backward(const AttentionInput& in, const Heads& d_score
   factors_backward(in, d_factors, d);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

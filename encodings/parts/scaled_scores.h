@@ -2,7 +2,7 @@
 #pragma once
 #include "encodings/parts/decorator.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// score_h(i, j) = f_h(i) times the score of the inner encoding. Keys that the inner encoding hides stay hidden.
 class ScaledScores : public Decorator {
@@ -23,4 +23,4 @@ class ScaledScores : public Decorator {
   void multiply_by_factors(const AttentionInput&, Heads& scores) const;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 constexpr char kTokens[] = "a number of tokens, or a part of the trained length such as 0.25x";
@@ -116,4 +116,4 @@ std::vector<Spec> ScoreOptionLists::wrap(std::vector<Spec> members, const std::s
   return members;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "base/options.h"
+#include "base/real.h"
 #include "base/spec.h"
 #include "model/model_config.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// The options as a user writes them. A number of tokens is "8", or "0.25x": that part of the trained length.
 struct ScoreOptions {
@@ -31,4 +32,4 @@ struct ScoreOptionLists {
   std::vector<Spec> wrap(std::vector<Spec> members, const std::string& owner) const;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

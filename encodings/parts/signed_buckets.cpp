@@ -8,7 +8,7 @@
 #include "encodings/parts/distances.h"
 #include "model/attention.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 Index SignedBuckets::row(double distance) const {
   const double middle = std::floor(size / 2.0), farthest = max_distance - 1;
@@ -52,4 +52,4 @@ void find_bucket_rows(const SignedBuckets& buckets, const Positions& positions, 
   classify_tiles(rows.opposite);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -3,7 +3,7 @@
 #include "encodings/parts/relative_rows.h"
 #include "model/position_encoding.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Maps a distance n to row clamp(n + size, 0, 2 size - 1). If max_distance is positive, distances beyond size / 2
 /// first become logarithmic buckets, which grow up to max_distance.
@@ -24,4 +24,4 @@ struct BucketRows {
 /// Finds the rows for all pairs of a query and a key that it sees. Fills `opposite` if with_opposite is true.
 void find_bucket_rows(const SignedBuckets&, const Positions&, bool causal, bool with_opposite, BucketRows&);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <vector>
 
-namespace posbench {
+#include "base/real.h"
+
+namespace posbench::inline POSBENCH_REAL {
 
 /// Returns m_h = 2^(-8 (h + 1) / H) for a power of two H; otherwise the slopes of the power of two below H,
 /// then every other slope of twice that power.
@@ -17,4 +19,4 @@ inline std::vector<double> alibi_slopes(int heads) {
   return slopes;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

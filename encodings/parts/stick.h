@@ -7,7 +7,7 @@
 #include "model/lanes.h"
 #include "model/tensor.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// A row of numbers by key, with kLanes zeros before the first and at least as many after the last.
 class PaddedRow {
@@ -90,4 +90,4 @@ inline void break_stick_backward(const PaddedRow& fraction, const PaddedRow& gai
   if (i < fraction.keys()) d_logit.data()[i] = 0;
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "model/tensor.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Maps distances to buckets as the code of Raffel et al. 2020 does. Each small distance has its own bucket, and
 /// the buckets of larger distances grow logarithmically.
@@ -50,4 +50,4 @@ struct T5Buckets {
   int exact() const { return count() / 2; }                     // E
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -5,7 +5,7 @@
 
 #include "model/numeric.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// Calls f(tap, rows) for each tap: `rows` tokens have a token at the tap's lag before them.
@@ -55,4 +55,4 @@ void normalize_slices_backward(const In& x, Index width, const In& y, const In& 
   }
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

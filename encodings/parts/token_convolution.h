@@ -2,7 +2,7 @@
 #pragma once
 #include "model/tensor.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// y_t = taps_0 * x_(t - N + 1) + ... + taps_(N - 1) * x_t.   x, y (T, channels), taps (N, channels).
 void convolve_tokens(const In& x, const In& taps, Out y);
@@ -14,4 +14,4 @@ void normalize_slices(const In& x, Index width, Out y);
 /// d_x += (d_y - y (y . d_y)) / sqrt(|x|^2 + 1e-6), slice by slice.
 void normalize_slices_backward(const In& x, Index width, const In& y, const In& d_y, Out d_x);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

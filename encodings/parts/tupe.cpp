@@ -8,7 +8,7 @@
 #include "model/layers.h"
 #include "model/numeric.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 Tupe::Tupe(const std::string& name, const TupeOptions& options, const ModelConfig& config, ParameterLayout& layout)
     : AdditiveBias(config),
@@ -89,4 +89,4 @@ void Tupe::bias_backward(const Parameters& p, const Positions& positions, const 
   for (Index r = 0; r < R; ++r) d_table.row(s.rows[r]) += d_x.row(r);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -8,7 +8,7 @@
 #include "base/options.h"
 #include "encodings/parts/additive_bias.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// States the models in which the scores of token 0, the [CLS] of an encoder, are reset: they do not depend on
 /// positions.
@@ -60,4 +60,4 @@ class Tupe : public AdditiveBias {
   Parameter query_, query_bias_, key_, key_bias_;  // (C, C), (1, C)
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

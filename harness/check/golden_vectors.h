@@ -4,11 +4,7 @@
 #include <string>
 #include <vector>
 
-#ifdef posbench  // compiled as part of the double-precision part
 namespace posbench {
-#else
-namespace posbench_double {
-#endif
 
 /// An array, row-major.
 struct GoldenArray {
@@ -47,4 +43,5 @@ struct GoldenRequest {
 ///
 /// Entries of keys that a causal model hides are 0. Throws InputError for an invalid request.
 std::vector<GoldenArray> golden_vectors(const GoldenRequest&);
-}
+
+}  // namespace posbench

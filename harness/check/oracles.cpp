@@ -39,12 +39,10 @@ bool Oracle::is_valid(const Spec& spec, const TaskInfo& info) const {
 
 const std::map<std::string, Oracle>& oracles() { return all_oracles(); }
 
-RegisterOracle::RegisterOracle(const std::string& task, ValidOptions valid_options, Oracle::Solve solve,
-                               Oracle::Distances distances) {
+void add_oracle(const std::string& task, Oracle oracle) {
   register_or_exit([&] {
-    const bool is_new =
-        all_oracles().try_emplace(task, std::move(valid_options), std::move(solve), std::move(distances)).second;
-    if (!is_new) throw std::logic_error(fmt::format("the oracle of task '{}' is registered twice", task));
+    if (!all_oracles().emplace(task, std::move(oracle)).second)
+      throw std::logic_error(fmt::format("the oracle of task '{}' is registered twice", task));
   });
 }
 

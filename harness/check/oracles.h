@@ -5,9 +5,11 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/real.h"
 #include "base/spec.h"
 #include "tasks/task.h"
 
@@ -42,16 +44,20 @@ class Oracle {
 /// Returns the oracles by the names of their tasks.
 const std::map<std::string, Oracle>& oracles();
 
-/// Registers the oracle of a task, of posbench or of a plug-in. A second oracle of the same task ends the program.
+/// Adds the oracle of a task, of posbench or of a plug-in. A second oracle of the same task ends the program.
+void add_oracle(const std::string& task, Oracle);
+
+inline namespace POSBENCH_REAL {
+
+/// Registers the oracle of a task once, as RegisterTask does with the task.
 struct RegisterOracle {
-  using ValidOptions = std::vector<std::string>;
-#ifdef posbench  // The double-precision half of a plug-in has no tasks to check.
-  RegisterOracle(const std::string&, const Oracle::Solve&) {}
-  RegisterOracle(const std::string&, const ValidOptions&, const Oracle::Solve&, const Oracle::Distances& = {}) {}
-#else
   RegisterOracle(const std::string& task, Oracle::Solve solve) : RegisterOracle(task, {}, std::move(solve)) {}
-  RegisterOracle(const std::string& task, ValidOptions, Oracle::Solve, Oracle::Distances = {});
-#endif
+  RegisterOracle(const std::string& task, std::vector<std::string> valid_options, Oracle::Solve solve,
+                 Oracle::Distances distances = {}) {
+    if constexpr (std::is_same_v<Real, float>)
+      add_oracle(task, Oracle(std::move(valid_options), std::move(solve), std::move(distances)));
+  }
 };
 
+}  // namespace POSBENCH_REAL
 }  // namespace posbench

@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <unordered_set>
@@ -129,9 +128,9 @@ std::pair<double, double> uniform_guess(const std::vector<Example>& examples) {
   return {right / all, std::sqrt(squares) / all};
 }
 
-class Certificate {
+class TaskCheck {
  public:
-  explicit Certificate(const std::string& text)
+  explicit TaskCheck(const std::string& text)
       : spec_(Spec::parse(text)),
         setup_(make_task_setup(ExperimentOptions{}, text)),
         canonical_(tasks().find(spec_.name).canonical(spec_)) {
@@ -149,32 +148,28 @@ class Certificate {
     }
   }
 
-  Json measure() {
-    json_ = {{"task", setup_.spec},
-             {"samples", kSamples},
-             {"oracle", oracle_ != nullptr},
-             {"layouts", {"teacher_forced"}}};
-    if (!setup_.info->causal_only) json_["layouts"].push_back("slots");
+  TaskCertificate measure() {
+    TaskCertificate certificate{
+        .task = setup_.spec, .samples = kSamples, .oracle = oracle_ != nullptr, .layouts = {"teacher_forced"}};
+    if (!setup_.info->causal_only) certificate.layouts.push_back("slots");
     const std::unordered_set<std::uint64_t> trained = training_fingerprints(setup_.stream({Purpose::train}));
     const TaskBaseline baseline = measure_baselines(setup_);
     for (size_t i = 0; i < setup_.splits.size(); ++i) {
       const TaskInfo::Split& split = setup_.splits[i];
-      Json& json = json_["splits"][split.name];
       const Task& task = *setup_.tasks[i];
-      json["lengths"] = task.lengths().values().size();
-      check_samples(split, Layout::teacher_forced, &json);
+      SplitCertificate& found = certificate.splits.emplace_back();
+      found.baseline = baseline.splits[i];
+      found.lengths = task.lengths().values().size();
+      check_samples(split, Layout::teacher_forced, &found);
       if (!setup_.info->causal_only) check_samples(split, Layout::slots, nullptr);
-      check_recurrence(split, task, trained, json);
+      check_recurrence(split, task, trained, found);
       for (size_t other = 0; other < i; ++other) {
         if (have_same_samples(task, *setup_.tasks[other]))
           add_fault(split, "the samples are those of split {}", setup_.splits[other].name);
       }
-      json["chance"] = baseline.splits[i].chance;
-      for (const auto& [name, accuracy] : baseline.splits[i].trivial) json["trivial"][name] = accuracy;
     }
-    json_["faults"] = faults_;
-    json_["passed"] = faults_.empty();
-    return json_;
+    certificate.faults = faults_;
+    return certificate;
   }
 
  private:
@@ -184,7 +179,7 @@ class Certificate {
   }
 
   /// Checks the samples one by one, and together. The statistics of teacher-forced samples are written.
-  void check_samples(const TaskInfo::Split& split, Layout layout, Json* json) {
+  void check_samples(const TaskInfo::Split& split, Layout layout, SplitCertificate* found) {
     const std::unique_ptr<Task> task = make_task(spec_, split, layout);
     const SampleStream samples(*task, StreamId{Purpose::test, split.name});
     std::vector<Example> drawn;
@@ -206,11 +201,11 @@ class Certificate {
       lengths.insert(length);
       drawn.push_back(std::move(e));
     }
-    if (json != nullptr) {
-      check_fractions(split, *task, drawn, *json);
+    if (found != nullptr) {
+      check_fractions(split, *task, drawn, *found);
       check_lengths(split, *task, lengths);
     }
-    check_shortcuts(split, *task, layout, drawn, json);
+    check_shortcuts(split, *task, layout, drawn, found);
   }
 
   /// Returns a message if the example is wrong, or if the oracle of a user fails, or "". `other_answer`: of
@@ -246,12 +241,12 @@ class Certificate {
   }
 
   void check_fractions(const TaskInfo::Split& split, const Task& task, const std::vector<Example>& examples,
-                       Json& json) {
+                       SplitCertificate& found) {
     AnswerFractions fractions;
     for (const Example& e : examples) fractions.add(scored_targets(e));
     const double largest = fractions.largest();
     const Bound bound = largest_answer_fraction(task);
-    json["largest_answer_fraction"] = {{"measured", largest}, {"declared", bound.value}};
+    found.largest_answer_fraction = {largest, bound.value};
     if (canonical_.options.empty() && largest > bound.value + kTolerance * fractions.error())
       add_fault(split, "the fraction of one answer is {:.3f}, more than {}", largest, bound.text());
     if (const auto [uniform, error] = uniform_guess(examples);
@@ -279,7 +274,7 @@ class Certificate {
 
   /// Compares the predictors that read one feature with the declared bounds.
   void check_shortcuts(const TaskInfo::Split& split, const Task& task, Layout layout,
-                       const std::vector<Example>& examples, Json* json) {
+                       const std::vector<Example>& examples, SplitCertificate* found) {
     const Shortcuts& declared = setup_.info->shortcuts;
     const std::map<std::string, double> bounds{{"token", declared.token},
                                                {"neighbor", declared.neighbor},
@@ -290,9 +285,8 @@ class Certificate {
       const Bound bound = bounds.at(kind) > 0
                               ? Bound{bounds.at(kind), true}
                               : std::ranges::max(other, Bound{task.chance_level(), false}, {}, &Bound::value);
-      if (json != nullptr)
-        (*json)["shortcuts"][kind] = {
-            {"feature", measured.feature}, {"accuracy", measured.accuracy()}, {"declared", bound.value}};
+      if (found != nullptr)
+        found->shortcuts.push_back({kind, measured.feature, {measured.accuracy(), bound.value}});
       if (!canonical_.options.empty() || measured.at_least <= bound.value) continue;
       add_fault(
           split,
@@ -306,12 +300,12 @@ class Certificate {
   /// Compares how often samples of the test stream occur in the training stream with the rate by chance, that of
   /// fresh draws of the same split.
   void check_recurrence(const TaskInfo::Split& split, const Task& task,
-                        const std::unordered_set<std::uint64_t>& trained, Json& json) {
+                        const std::unordered_set<std::uint64_t>& trained, SplitCertificate& found) {
     const Recurrence r = recurrence(trained, SampleStream(task, StreamId{Purpose::test, split.name}),
                                     {task, "recurrence:" + split.name, 1});
-    json["seen_in_training"] = {{"training_samples", kTrainingSamples},
-                                {"fraction", static_cast<double>(r.seen) / r.samples},
-                                {"by_chance", static_cast<double>(r.by_chance) / r.samples}};
+    found.training_samples = kTrainingSamples;
+    found.seen_in_training = static_cast<double>(r.seen) / r.samples;
+    found.seen_by_chance = static_cast<double>(r.by_chance) / r.samples;
     if (r.excessive())
       add_fault(split, "{} of {} samples occur in training; by chance {} would", r.seen, r.samples, r.by_chance);
   }
@@ -320,7 +314,6 @@ class Certificate {
   TaskSetup setup_;
   Spec canonical_;
   const Oracle* oracle_ = nullptr;
-  Json json_;
   std::vector<std::string> faults_;
 };
 
@@ -347,18 +340,12 @@ std::string check_learnability(const TaskInfo& info) {
                      to_string(info.learnability));
 }
 
-Json certify_task(const std::string& spec) {
+TaskCertificate certify_task(const std::string& spec) {
   try {
-    return Certificate(spec).measure();
+    return TaskCheck(spec).measure();
   } catch (const InputError& error) {
     if (!Spec::parse(spec).options.empty()) throw;  // the options of the user
-    return {{"task", spec},
-            {"samples", 0},
-            {"oracle", false},
-            {"layouts", Json::array()},
-            {"splits", Json::object()},
-            {"faults", {error.what()}},
-            {"passed", false}};
+    return {.task = spec, .faults = {error.what()}};
   }
 }
 

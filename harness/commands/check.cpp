@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -12,12 +11,15 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "encodings/registry.h"
+#include "harness/check/certificate_json.h"
 #include "harness/check/certify.h"
 #include "harness/check/task_certificate.h"
 #include "harness/commands/commands.h"
@@ -28,6 +30,7 @@
 #include "harness/console/message.h"
 #include "harness/console/status_line.h"
 #include "results/document/wrap.h"
+#include "results/json/json.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -89,85 +92,78 @@ void print_line(const std::string& text, size_t column = 0) {
 
 void print_detail(const std::string& text) { print_line(text, 7); }
 
-void print_encoding(const Json& c) {
-  if (c.contains("failure"))
-    return print_line(
-        fmt::format("FAIL {:<44} {}", c["encoding"].get<std::string>(), c["failure"].get<std::string>()));
-  print_line(fmt::format("{} {:<44} worst gradient error {:.1e} ({})", c["passed"].get<bool>() ? "pass" : "FAIL",
-                         c["encoding"].get<std::string>(), c["worst_gradient_error"].get<double>(),
-                         c["where"].get<std::string>()));
-  for (const Json& g : c["gradients"]) {
-    fmt::print("       {:<14} {:<5} {:.1e}  {}\n", g["attention"].get<std::string>(), g["norm"].get<std::string>(),
-               g["worst_error"].get<double>(), g["where"].get<std::string>());
-  }
-  const auto yes = [&](const char* key) { return c[key].get<bool>() ? "yes" : "NO"; };
-  print_detail(fmt::format(
-      "causal bit for bit: {}; finite at length 1 and at 4 times the trained length: {}; output change when "
-      "tokens are reordered: {:.1e}, when all positions are shifted: {:.1e}",
-      yes("causal"), yes("finite"), c["order_sensitivity"].get<double>(), c["shift_sensitivity"].get<double>()));
-  const Json& p = c["properties"];
-  if (p.contains("not_measured"))
-    return print_detail("properties not measured: " + p["not_measured"].get<std::string>());
-  const auto word = [&](const char* key) { return p[key]["measured"].get<std::string>(); };
+void print_properties(const EncodingCertificate& c) {
+  const PropertyReport& report = c.properties;
+  const Properties& p = report.measured;
+  if (!report.not_measured.empty()) return print_detail("properties not measured: " + report.not_measured);
   print_detail(fmt::format(
       "positions distinct: {} ({} of {}, {} of {}); in range beyond the trained length: {} ({} untrained rows, scores "
       "{:+.0f} %)",
-      word("distinct"), p["distinct"]["positions"].get<int>(), p["distinct"]["of"].get<int>(),
-      p["distinct"]["far"].get<int>(), p["distinct"]["of_far"].get<int>(), word("extrapolates"),
-      p["extrapolates"]["untrained_rows"].get<int>(), 100 * p["extrapolates"]["growth"].get<double>()));
+      report.distinct.measured, p.distinct, p.trained, p.distinct_far, p.longest, report.extrapolates.measured,
+      p.untrained_rows, 100 * p.growth));
   print_detail(fmt::format("relative only: {} (change {:.1e}); weaker with distance: {} ({:.0f} % of heads)",
-                           word("relative"), p["relative"]["moved"].get<double>(), word("distance_decay"),
-                           100 * p["distance_decay"]["falling_heads"].get<double>()));
-  if (!p.contains("corrections") || !Spec::parse(c["encoding"].get<std::string>()).options.empty()) return;
-  for (const Json& correction : p["corrections"])
-    print_detail("correct the registration: " + correction.get<std::string>());
+                           report.relative.measured, p.moved, report.distance_decay.measured, 100 * p.falling));
+  if (!Spec::parse(c.encoding).options.empty()) return;
+  for (const std::string& correction : report.corrections) print_detail("correct the registration: " + correction);
+}
+
+std::string_view verdict(bool passed) { return passed ? "pass" : "FAIL"; }
+
+void print(const EncodingCertificate& c) {
+  if (!c.failure.empty()) return print_line(fmt::format("FAIL {:<44} {}", c.encoding, c.failure));
+  print_line(fmt::format("{} {:<44} worst gradient error {:.1e} ({})", verdict(c.passed), c.encoding,
+                         c.worst.error, c.worst.where));
+  for (const GradientReport& gradient : c.gradients) {
+    fmt::print("       {:<14} {:<5} {:.1e}  {}\n", gradient.causal ? "causal" : "bidirectional",
+               gradient.pre_norm ? "pre" : "post", gradient.worst.error, gradient.worst.where);
+  }
+  const auto yes = [](bool measured) { return measured ? "yes" : "NO"; };
+  print_detail(fmt::format(
+      "causal bit for bit: {}; finite at length 1 and at 4 times the trained length: {}; output change when "
+      "tokens are reordered: {:.1e}, when all positions are shifted: {:.1e}",
+      yes(c.causal), yes(c.finite), c.order_sensitivity, c.shift_sensitivity));
+  print_properties(c);
 }
 
 /// Prints the certificates of many models of one encoding.
-void print_models(const std::string& encoding, const std::string& what, const Json& c) {
-  print_line(fmt::format("{} {:<44} {} models {}: worst gradient error {:.1e} ({}){}",
-                         c["passed"].get<bool>() ? "pass" : "FAIL", encoding, c["certificates"].get<int>(), what,
-                         c["worst_gradient_error"].get<double>(), c["where"].get<std::string>(),
-                         c["refused"].get<int>() > 0 ? fmt::format("; {} refused", c["refused"].get<int>()) : ""));
-  for (const Json& failure : c["failures"]) print_detail(failure.get<std::string>());
+void print(const std::string& encoding, const std::string& what, const ModelsCertificate& c) {
+  print_line(fmt::format("{} {:<44} {} models {}: worst gradient error {:.1e} ({}){}", verdict(c.passed()),
+                         encoding, c.certificates, what, c.worst.error, c.worst.where,
+                         c.refused > 0 ? fmt::format("; {} refused", c.refused) : ""));
+  for (const std::string& failure : c.failures) print_detail(failure);
 }
 
-void print_task(const Json& c) {
-  print_line(fmt::format(
-      "{} {:<32} {}", c["passed"].get<bool>() ? "pass" : "FAIL", c["task"].get<std::string>(),
-      c["oracle"].get<bool>()
-          ? fmt::format("compared with the oracle on {} samples of each split, {}", c["samples"].get<int>(),
-                        fmt::join(c["layouts"].get<std::vector<std::string>>(), " and "))
-      : c["samples"] == 0 ? "not tested"
-      : Spec::parse(c["task"].get<std::string>()).options.empty()
-          ? "not compared with an oracle"
-          : "not compared with an oracle, which knows the task without these options"));
-  for (const Json& fault : c["faults"]) print_detail(fault.get<std::string>());
-  for (const auto& [name, split] : c["splits"].items()) {
-    std::string trivial;
-    for (const auto& [view, accuracy] : split["trivial"].items())
-      trivial += fmt::format("  {} {:.3f}", view, accuracy.get<double>());
-    constexpr size_t kColumn = 28;
-    const auto print_split = [](const std::string& first, const std::string& text) {
-      fmt::print("       {:<20} {}\n", first, wrapped_lines(text, kColumn, list_width()));
-    };
-    print_split(name, fmt::format("chance {:.3f}{}", split["chance"].get<double>(), trivial));
-    if (!split.contains("largest_answer_fraction")) continue;
-    print_split(
-        "",
-        fmt::format(
-            "most frequent answer {:.3f}, declared {:.3f}; also among {} training samples {:.4f}, by chance {:.4f}",
-            split["largest_answer_fraction"]["measured"].get<double>(),
-            split["largest_answer_fraction"]["declared"].get<double>(),
-            split["seen_in_training"]["training_samples"].get<int>(),
-            split["seen_in_training"]["fraction"].get<double>(),
-            split["seen_in_training"]["by_chance"].get<double>()));
-    std::string shortcuts;
-    for (const auto& [kind, best] : split["shortcuts"].items())
-      shortcuts += fmt::format("  {} {:.3f} of {:.3f}", kind, best["accuracy"].get<double>(),
-                               best["declared"].get<double>());
-    print_split("", "best predictor of one feature, measured of declared:" + shortcuts);
-  }
+void print(const SplitCertificate& split) {
+  constexpr size_t kColumn = 28;
+  const auto print_lines = [](const std::string& first, const std::string& text) {
+    fmt::print("       {:<20} {}\n", first, wrapped_lines(text, kColumn, list_width()));
+  };
+  std::string trivial;
+  for (const auto& [view, accuracy] : split.baseline.trivial)
+    trivial += fmt::format("  {} {:.3f}", view, accuracy);
+  print_lines(split.baseline.name, fmt::format("chance {:.3f}{}", split.baseline.chance, trivial));
+  if (!split.largest_answer_fraction) return;
+  print_lines(
+      "", fmt::format("most frequent answer {:.3f}, declared {:.3f}; also among {} training samples {:.4f}, by "
+                      "chance {:.4f}",
+                      split.largest_answer_fraction->measured, split.largest_answer_fraction->declared,
+                      split.training_samples, split.seen_in_training, split.seen_by_chance));
+  std::string shortcuts;
+  for (const Shortcut& s : split.shortcuts)
+    shortcuts += fmt::format("  {} {:.3f} of {:.3f}", s.kind, s.accuracy.measured, s.accuracy.declared);
+  print_lines("", "best predictor of one feature, measured of declared:" + shortcuts);
+}
+
+void print(const TaskCertificate& c) {
+  print_line(fmt::format("{} {:<32} {}", verdict(c.passed()), c.task,
+                         c.oracle         ? fmt::format("compared with the oracle on {} samples of each split, {}",
+                                                        c.samples, fmt::join(c.layouts, " and "))
+                         : c.samples == 0 ? "not tested"
+                         : Spec::parse(c.task).options.empty()
+                             ? "not compared with an oracle"
+                             : "not compared with an oracle, which knows the task without these options"));
+  for (const std::string& fault : c.faults) print_detail(fault);
+  for (const SplitCertificate& split : c.splits) print(split);
 }
 
 /// Returns the specs that are names of encodings.
@@ -187,16 +183,18 @@ struct Item {
   bool last = true;        // for pairs: the last item of this composition
 };
 
-Json certificate(const Item& item) {
+using Certificate = std::variant<EncodingCertificate, TaskCertificate, ModelsCertificate>;
+
+Certificate certify(const Item& item) {
   switch (item.kind) {
     case Item::Kind::encoding:
-      return posbench_double::certify(item.name);
+      return certify(Spec::parse(item.name));
     case Item::Kind::task:
       return certify_task(item.name);
     case Item::Kind::block_options:
-      return posbench_double::certify_blocks(item.name);
+      return certify_blocks(Spec::parse(item.name));
     case Item::Kind::pairs:
-      return posbench_double::certify_pairs(item.name, item.first);
+      return certify_pairs(item.name, item.first);
   }
   return {};
 }
@@ -222,36 +220,19 @@ std::vector<Item> items(const CheckRequest& request) {
 
 /// Calls take(n, make(n)) for n = 0 ... count - 1 in this order, while other threads make later items. Stops if
 /// `take` returns false.
-void in_order(size_t count, int jobs, const std::function<Json(size_t)>& make,
-              const std::function<bool(size_t, const Json&)>& take) {
+void in_order(size_t count, int jobs, const std::function<Certificate(size_t)>& make,
+              const std::function<bool(size_t, const Certificate&)>& take) {
   std::mutex mutex;
-  std::map<size_t, Json> made;
+  std::map<size_t, Certificate> made;
   size_t next = 0;
   std::atomic<bool> ended = false;
   parallel_for(count, jobs, [&](size_t n) {
     if (ended) return;
-    Json json = make(n);
+    Certificate certificate = make(n);
     const std::lock_guard lock(mutex);
-    made.emplace(n, std::move(json));
+    made.emplace(n, std::move(certificate));
     for (; !ended && made.contains(next); ++next) ended = !take(next, made.extract(next).mapped());
   });
-}
-
-/// Adds the certificates of some models to those of others.
-void merge_models(const Json& more, Json& sum) {
-  if (sum.empty()) {
-    sum = more;
-    return;
-  }
-  for (const char* key : {"certificates", "refused"}) sum[key] = sum[key].get<int>() + more[key].get<int>();
-  const double error = more["worst_gradient_error"].get<double>();
-  const double worst = sum["worst_gradient_error"].get<double>();
-  if (!std::isnan(worst) && !(error <= worst)) {
-    sum["worst_gradient_error"] = more["worst_gradient_error"];
-    sum["where"] = more["where"];
-  }
-  for (const Json& failure : more["failures"]) sum["failures"].push_back(failure);
-  sum["passed"] = sum["failures"].empty() && sum["certificates"] > 0;
 }
 
 /// Collects the certificates, and prints each one unless the output is JSON.
@@ -259,21 +240,22 @@ class Findings {
  public:
   explicit Findings(bool json) : json_(json) {}
 
-  void add(const Item& item, const Json& certificate) {
+  void add(const Item& item, const Certificate& certificate) {
     switch (item.kind) {
       case Item::Kind::encoding:
+        add(std::get<EncodingCertificate>(certificate), std::get<EncodingCertificate>(certificate).passed);
+        break;
       case Item::Kind::task:
-        passed_ = passed_ && certificate["passed"].get<bool>();
-        result_["certificates"].push_back(certificate);
-        if (!json_) item.kind == Item::Kind::encoding ? print_encoding(certificate) : print_task(certificate);
+        add(std::get<TaskCertificate>(certificate), std::get<TaskCertificate>(certificate).passed());
         break;
       case Item::Kind::block_options:
-        add_models("block_options", item.name, "with options of blocks", certificate, models_);
+        models_ +=
+            add("block_options", item.name, "with options of blocks", std::get<ModelsCertificate>(certificate));
         break;
       case Item::Kind::pairs:
-        merge_models(certificate, composition_);
+        composition_.add(std::get<ModelsCertificate>(certificate));
         if (item.last)
-          add_models("pairs", item.name, "over pairs of encodings", std::exchange(composition_, Json()), pairs_);
+          pairs_ += add("pairs", item.name, "over pairs of encodings", std::exchange(composition_, {}));
         break;
     }
     std::fflush(stdout);
@@ -288,18 +270,26 @@ class Findings {
   bool passed() const { return passed_; }
 
  private:
-  void add_models(const char* key, const std::string& name, const std::string& what, Json tally, int& count) {
-    count += tally["certificates"].get<int>();
-    passed_ = passed_ && tally["passed"].get<bool>();
-    if (!json_) print_models(name, what, tally);
-    tally["encoding"] = name;
-    result_[key].push_back(std::move(tally));
+  void add(const auto& certificate, bool passed) {
+    passed_ = passed_ && passed;
+    result_["certificates"].push_back(to_json(certificate));
+    if (!json_) print(certificate);
+  }
+
+  /// Returns the number of certificates.
+  int add(const char* key, const std::string& name, const std::string& what, const ModelsCertificate& models) {
+    passed_ = passed_ && models.passed();
+    if (!json_) print(name, what, models);
+    Json json = to_json(models);
+    json["encoding"] = name;
+    result_[key].push_back(std::move(json));
+    return models.certificates;
   }
 
   bool json_, passed_ = true;
   int models_ = 0, pairs_ = 0;
   Json result_{{"certificates", Json::array()}};
-  Json composition_;  // the sum over the pairs so far
+  ModelsCertificate composition_;  // the sum over the pairs so far
 };
 
 /// Prints certificates one by one. Returns whether all passed.
@@ -312,9 +302,9 @@ bool check(const CheckRequest& request) {
     status.set_progress(0, all.size());
     const auto make = [&](size_t n) {
       status.set_text("checking " + all[n].name + (all[n].first.empty() ? "" : " over " + all[n].first));
-      return certificate(all[n]);
+      return certify(all[n]);
     };
-    in_order(all.size(), request.jobs, make, [&](size_t n, const Json& certificate) {
+    in_order(all.size(), request.jobs, make, [&](size_t n, const Certificate& certificate) {
       status.clear();
       findings.add(all[n], certificate);
       status.set_progress(++done, all.size());

@@ -36,8 +36,6 @@
 namespace posbench {
 namespace {
 
-using posbench_double::GoldenArray;
-using posbench_double::GoldenRequest;
 using Arrays = std::vector<GoldenArray>;
 
 constexpr const char* kFormat = "posbench golden 1";
@@ -321,7 +319,7 @@ int golden(GoldenCommand command) {
       default_manifest(*command.output);  // throws
   }
   complete(command);
-  Arrays arrays = posbench_double::golden_vectors(command.request);
+  Arrays arrays = golden_vectors(command.request);
   if (command.arrays) select_arrays(*command.arrays, arrays);
   bool same = true;
   if (command.against) same = compare_all(command, arrays);

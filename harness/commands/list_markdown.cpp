@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -90,8 +89,7 @@ std::string task_section(const TaskEntry& entry) {
 
 std::string encoding_section(const EncodingEntry& entry) {
   const EncodingInfo& info = entry.info;
-  const auto properties = posbench_double::properties(info.name);
-  const auto number = [&](const char* property, const char* key) { return properties[property][key].get<int>(); };
+  const Properties p = measure_properties(Spec{info.name, {}}).measured;
   std::string text = fmt::format("### {}\n\n    {}\n\n", info.name, indent_lines(info.equation, 4));
   text += paragraph("Also called", fmt::format("{}", fmt::join(aliases_of(info.name), ", ")));
   text += paragraph("Used in", fmt::format("{}", fmt::join(info.used_in, ", ")));
@@ -99,8 +97,7 @@ std::string encoding_section(const EncodingEntry& entry) {
   text += fmt::format(
       "Measured at a trained length of {}: {} of as many equal tokens are distinguished, and {} of {}; {} rows of "
       "parameters are reached only beyond this length.\n\n",
-      number("distinct", "of"), number("distinct", "positions"), number("distinct", "far"),
-      number("distinct", "of_far"), number("extrapolates", "untrained_rows"));
+      p.trained, p.distinct, p.distinct_far, p.longest, p.untrained_rows);
   return text + options_markdown(entry.options);
 }
 

@@ -7,7 +7,7 @@
 
 #include "model/lanes.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 inline namespace POSBENCH_ISA {
 
 using NarrowBits = std::uint32_t __attribute__((vector_size(32)));
@@ -71,4 +71,4 @@ V softplus(V x) {
 }
 
 }  // namespace POSBENCH_ISA
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -3,7 +3,7 @@
 #include "model/kernels.h"
 #include "model/lanes.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 inline namespace POSBENCH_ISA {
 
 void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Index start_stride, Real scale,
@@ -13,4 +13,4 @@ void pack_kernel(const Operand& b, Real* packed);
 extern const Kernels kernel_table;
 
 }  // namespace POSBENCH_ISA
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

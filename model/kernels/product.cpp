@@ -10,7 +10,7 @@
 
 #include "model/kernels/instances.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 inline namespace POSBENCH_ISA {
 namespace {
 
@@ -302,4 +302,4 @@ void multiply_kernel(const Operand& a, const Operand& b, const Real* start, Inde
 }
 
 }  // namespace POSBENCH_ISA
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -8,7 +8,7 @@
 #include "model/kernels/functions.h"
 #include "model/kernels/instances.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 inline namespace POSBENCH_ISA {
 namespace {
 
@@ -247,4 +247,4 @@ const Kernels kernel_table{
 };
 
 }  // namespace POSBENCH_ISA
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -145,7 +145,7 @@ Summary select_encodings(Summary summary, const std::set<std::string>& encodings
 
 /// Returns a page with the names and the runs of a part of a report, and without sections.
 Page begin_page(const PageSource& whole, const PageSource& source) {
-  Page page{.title = page_title(whole), .tasks = source.tasks};
+  Page page{.title = page_title(whole), .items = {.tasks = source.tasks}};
   add_names(source, page);
   for (const NamedReport& run : source.runs) {
     page.notes.push_back(provenance(run));

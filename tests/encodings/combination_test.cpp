@@ -1,6 +1,6 @@
 // Tests sums of encodings, and encodings that are divided over layers or heads.
+#include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -197,10 +197,11 @@ TEST_CASE("encodings that cannot be combined are refused with a message that nam
 }
 
 TEST_CASE("the certificate counts models with options of blocks, and refused options") {
-  const nlohmann::ordered_json blocks = certify_blocks("rope");
-  CHECK(blocks["certificates"] == 2 * block_options().size());
-  CHECK(blocks["passed"] == true);
-  CHECK(certify_blocks("tape")["passed"] == true);  // its state continues from loop to loop
-  CHECK(certify_blocks("tapa")["passed"] == true);  // its scores have the largest curvature
-  CHECK(certify_blocks("deberta:shared_projections=true")["refused"] == 2);  // biases=false, and all options
+  const ModelsCertificate blocks = certify_blocks(Spec{"rope", {}});
+  CHECK(blocks.certificates == 2 * std::ssize(block_options()));
+  CHECK(blocks.passed());
+  CHECK(certify_blocks(Spec{"tape", {}}).passed());  // its state continues from loop to loop
+  CHECK(certify_blocks(Spec{"tapa", {}}).passed());  // its scores have the largest curvature
+  const Spec shared = Spec::parse("deberta:shared_projections=true");
+  CHECK(certify_blocks(shared).refused == 2);  // biases=false, and all options
 }

@@ -1,5 +1,4 @@
 // Tests every encoding of the registry, and the variants in the registrations.
-#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -7,8 +6,8 @@
 
 #include "base/error.h"
 #include "encodings/registry.h"
+#include "harness/check/certify.h"
 #include "harness/check/double_precision/certificate.h"
-#include "harness/check/double_precision/properties.h"
 #include "tests/catch.h"
 #include "tests/encodings/all_specs.h"
 
@@ -173,8 +172,8 @@ TEST_CASE("the measured properties equal those that the registration states") {
   for (const std::string& name : encodings().names()) {
     DYNAMIC_SECTION(name) {
       const Spec spec{name, {}};
-      for (const PropertyWord& word : property_words(spec, measure_properties(spec))) {
-        INFO(word.property << ": " << word.stated);
+      for (const auto& [property, word] : measure_properties(spec).words()) {
+        INFO(property << ": " << word.stated);
         CHECK(word.measured == word.expected);
       }
     }
@@ -205,9 +204,7 @@ TEST_CASE("the measurements find the properties that options change") {
       {"remapped:method=string", "relative", "yes"},
   }));
   const Spec spec = Spec::parse(text);
-  std::map<std::string, std::string> words;
-  for (const PropertyWord& word : property_words(spec, measure_properties(spec)))
-    words[word.property] = word.measured;
   INFO(text);
-  CHECK(words.at(property) == measured);
+  for (const auto& [name, word] : measure_properties(spec).words())
+    if (name == property) CHECK(word.measured == measured);
 }

@@ -11,7 +11,7 @@
 
 #include "harness/check/double_precision/stage_checks.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 void check_model(Fixture& f, Worst& worst) {
@@ -157,4 +157,4 @@ bool is_finite(const Spec& spec, const ModelConfig& config, int length) {
   return f.logits().allFinite() && f.workspace.gradients.flat.allFinite();
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -9,7 +9,7 @@
 #include "harness/check/double_precision/finite_differences.h"
 #include "harness/check/double_precision/fixture.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 /// Compares hand-written gradients with central differences along a random direction of every named parameter and
 /// of every argument of every stage. Inputs are random and without symmetry. With dropout in the configuration,
@@ -47,4 +47,4 @@ bool is_finite(const Spec&, const ModelConfig&, int length);
 /// Returns the configuration of the small models of the checks: `heads` heads of width 4 and two layers.
 ModelConfig small_config(int heads, bool causal, bool pre_norm);
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -8,7 +8,7 @@
 #include "model/numeric.h"
 #include "model/parameters.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// Returns |slope of f at 0 - derivative| / size. The slope is a central difference over steps of h, from two
@@ -47,7 +47,7 @@ void check_along(const std::string& where, Rng& rng, Out values, const In& gradi
         return result;
       },
       derivative, gradient.norm() * direction.norm());
-  if (!(error <= worst.error)) worst = {error, where};
+  worst.add({error, where});
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 Rng dropout_stream(size_t) { return make_rng(0, "dropout"); }
@@ -64,4 +64,4 @@ void Fixture::backward(const std::vector<int>& targets) {
   loss_and_gradient(model, parameters, {&labeled, 1}, 1, dropout_stream, workspace);
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

@@ -11,7 +11,7 @@
 #include "model/training_step.h"
 #include "model/transformer.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 
 using MakeEncoding = std::function<std::unique_ptr<PositionEncoding>(const ModelConfig&, ParameterLayout&)>;
 
@@ -42,4 +42,4 @@ struct Fixture {
   Sequence sequence;
 };
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

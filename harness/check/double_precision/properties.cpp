@@ -1,4 +1,6 @@
-#include "harness/check/double_precision/properties.h"
+// Measures the four properties of position encodings. Parameters have their initial values, or random ones if all are
+// equal.
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "encodings/registry.h"
+#include "harness/check/certify.h"
 #include "model/attention_layer.h"
 #include "model/hidden.h"
 
@@ -294,9 +297,7 @@ std::string to_string(MeasuredRelative measured) {
   return measured == MeasuredRelative::none ? "none" : measured == MeasuredRelative::yes ? "yes" : "no";
 }
 
-}  // namespace
-
-Properties measure_properties(const Spec& spec) {
+Properties measure(const Spec& spec) {
   Properties p{.trained = kTrained, .longest = kLongest, .finite = true};
   ReachedRows reached, reached_far;
   std::vector<EigenMatrix> near_rows, far_rows;  // attention of the last query, for each draw and head
@@ -348,7 +349,9 @@ Properties measure_properties(const Spec& spec) {
   return p;
 }
 
-std::vector<PropertyWord> property_words(const Spec& spec, const Properties& p) {
+/// Writes each measurement as a word beside the one that the registration states.
+void write_words(const Spec& spec, PropertyReport& report) {
+  const Properties& p = report.measured;
   const EncodingInfo& info = encodings().find(spec.name).info;
   const Distinct distinct = p.distinct == p.trained ? Distinct::yes
                             : p.distinct > 1        ? Distinct::partly
@@ -361,14 +364,29 @@ std::vector<PropertyWord> property_words(const Spec& spec, const Properties& p) 
                                     : p.moved < kNothing ? MeasuredRelative::yes
                                                          : MeasuredRelative::no;
   const DistanceDecay decay = p.falling > 0.95 ? DistanceDecay::yes : DistanceDecay::no;
-  return {{"distinct", to_string(distinct), to_string(info.distinct),
-           to_string(expected(spec, &EncodingInfo::distinct))},
-          {"extrapolates", to_string(extrapolates), to_string(info.extrapolates),
-           to_string(expected(spec, &EncodingInfo::extrapolates))},
-          {"relative", to_string(relative), to_string(info.relative),
-           to_string(measurable(expected(spec, &EncodingInfo::relative)))},
-          {"distance_decay", to_string(decay), to_string(info.distance_decay),
-           to_string(expected(spec, &EncodingInfo::distance_decay))}};
+  report.distinct = {to_string(distinct), to_string(info.distinct),
+                     to_string(expected(spec, &EncodingInfo::distinct))};
+  report.extrapolates = {to_string(extrapolates), to_string(info.extrapolates),
+                         to_string(expected(spec, &EncodingInfo::extrapolates))};
+  report.relative = {to_string(relative), to_string(info.relative),
+                     to_string(measurable(expected(spec, &EncodingInfo::relative)))};
+  report.distance_decay = {to_string(decay), to_string(info.distance_decay),
+                           to_string(expected(spec, &EncodingInfo::distance_decay))};
+}
+
+}  // namespace
+
+PropertyReport measure_properties(const Spec& spec) {
+  PropertyReport report{.measured = measure(spec)};
+  write_words(spec, report);
+  for (const auto& [property, word] : report.words()) {
+    if (word.measured == word.expected) continue;
+    const bool none = property == "relative" && word.measured == "none";
+    report.corrections.push_back(fmt::format("{}: stated \"{}\", measured \"{}\"; write \"{}\"", property,
+                                             word.stated, word.measured, none ? "-" : word.measured));
+  }
+  report.agrees = report.corrections.empty();
+  return report;
 }
 
 }  // namespace posbench

@@ -10,7 +10,7 @@
 #include "model/attention_layer.h"
 #include "model/hidden.h"
 
-namespace posbench {
+namespace posbench::inline POSBENCH_REAL {
 namespace {
 
 /// Returns the sum of `weights` times `values` over the keys that queries see.
@@ -292,4 +292,4 @@ void check_stages(Fixture& fixture, const ModelConfig& config, std::string& stag
   StageChecks(fixture, config, stage, worst).run();
 }
 
-}  // namespace posbench
+}  // namespace posbench::inline POSBENCH_REAL

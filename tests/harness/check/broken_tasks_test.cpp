@@ -1,7 +1,9 @@
 // The certificate of a task fails each kind of broken task, and passes the sound task that they are made from.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,7 +118,7 @@ class Planted final : public Task {
 
 /// Registers a task with this flaw and its oracle, which finds the marker, and returns the certificate.
 template <Flaw flaw>
-Json certify_planted() {
+TaskCertificate certify_planted() {
   const std::string name = "planted_" + std::to_string(static_cast<int>(flaw));
   tasks().add(
       name, {TaskInfo{.name = name,
@@ -137,19 +139,18 @@ Json certify_planted() {
 }
 
 /// Returns true if the certificate fails with this message.
-bool fails_with(const Json& certificate, const std::string& message) {
-  INFO(certificate["faults"].dump(1));
-  return !certificate["passed"].get<bool>() && std::ranges::any_of(certificate["faults"], [&](const Json& fault) {
-    return fault.get<std::string>().find(message) != std::string::npos;
-  });
+bool fails_with(const TaskCertificate& certificate, const std::string& message) {
+  INFO(fmt::format("{}", fmt::join(certificate.faults, "\n")));
+  return std::ranges::any_of(certificate.faults,
+                             [&](const std::string& fault) { return fault.find(message) != fault.npos; });
 }
 
 }  // namespace
 
 TEST_CASE("the sound task of the broken ones passes its certificate") {
-  const Json certificate = certify_planted<Flaw::none>();
-  INFO(certificate["faults"].dump(1));
-  CHECK(certificate["passed"].get<bool>());
+  const TaskCertificate certificate = certify_planted<Flaw::none>();
+  INFO(fmt::format("{}", fmt::join(certificate.faults, "\n")));
+  CHECK(certificate.passed());
 }
 
 TEST_CASE("a task that shows its answer fails its certificate") {
@@ -198,12 +199,12 @@ TEST_CASE(
   CHECK(fails_with(
       certify_planted<Flaw::chance_too_high>(),
       "chance_level() is 0.138, but a uniform guess among the answers that occur gets 0.125; lower it"));
-  CHECK(certify_planted<Flaw::chance_of_candidates>()["passed"].get<bool>());
+  CHECK(certify_planted<Flaw::chance_of_candidates>().passed());
 }
 
 TEST_CASE("a task that disagrees with its oracle shows both answers and the command that shows the sample") {
-  const Json certificate = certify_planted<Flaw::oracle_of_another_task>();
-  const std::string name = certificate["task"].get<std::string>();
+  const TaskCertificate certificate = certify_planted<Flaw::oracle_of_another_task>();
+  const std::string name = certificate.task;
   CHECK(fails_with(certificate, "split in_distribution: answer 1 of 1 is '16' by the oracle and '"));
   CHECK(
       fails_with(certificate, "'posbench sample " + name + " --split ood_length --layout slots --first 0 -n 1'"));

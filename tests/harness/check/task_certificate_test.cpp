@@ -1,9 +1,11 @@
 // The certificate of a task finds the faults of a faulty task.
 #include "harness/check/task_certificate.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -51,13 +53,12 @@ TEST_CASE("the certificate of a task reports a missing oracle, an unsteady gener
        [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
          return std::make_unique<Unfair>(read_options<Unfair::Options>(spec, "task"), layout);
        }});
-  const auto has = [](const Json& certificate, const std::string& message) {
-    return std::any_of(certificate["faults"].begin(), certificate["faults"].end(), [&](const Json& fault) {
-      return fault.get<std::string>().find(message) != std::string::npos;
-    });
+  const auto has = [](const TaskCertificate& certificate, const std::string& message) {
+    return std::ranges::any_of(certificate.faults,
+                               [&](const std::string& fault) { return fault.find(message) != fault.npos; });
   };
-  const Json lopsided = certify_task("unfair"), unsteady = certify_task("unfair:steady=false");
-  CHECK_FALSE(lopsided["passed"].get<bool>());
+  const TaskCertificate lopsided = certify_task("unfair"), unsteady = certify_task("unfair:steady=false");
+  CHECK_FALSE(lopsided.passed());
   CHECK(has(lopsided, "no oracle is registered; add to harness/check/oracles/FAMILY.cpp"));
   CHECK(has(lopsided, "the task is marked open, but has no learnability_note; state the reason"));
   CHECK(has(lopsided, "split in_distribution: the fraction of one answer is 0.7"));
@@ -79,12 +80,12 @@ TEST_CASE("a marked task has a note that states the reason, and a learnable task
 TEST_CASE("every task passes its certificate", "[.certificates]") {
   std::vector<std::string> names = tasks().names();
   std::erase_if(names, [](const std::string& name) { return tasks().find(name).info.family == "test"; });
-  std::vector<Json> certificates(names.size());
+  std::vector<TaskCertificate> certificates(names.size());
   parallel_for(names.size(), count_hardware_threads(),
                [&](size_t n) { certificates[n] = certify_task(names[n]); });
   for (size_t n = 0; n < names.size(); ++n) {
-    INFO(names[n] << ": " << certificates[n]["faults"].dump(1));
-    CHECK(certificates[n]["passed"].get<bool>());
+    INFO(names[n] << ": " << fmt::format("{}", fmt::join(certificates[n].faults, "\n")));
+    CHECK(certificates[n].passed());
   }
 }
 
