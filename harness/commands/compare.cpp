@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <span>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -26,12 +25,7 @@
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/selection.h"
-#include "harness/console/terminal.h"
-#include "results/document/wrap.h"
-#include "results/json/json.h"
-#include "results/presentation/compare_data.h"
-#include "results/presentation/compare_page.h"
-#include "results/presentation/compare_text.h"
+#include "results/presentation/compare_document.h"
 
 namespace posbench {
 namespace {
@@ -47,37 +41,6 @@ struct CompareRequest {
   bool fail_on_regression = false;
   Output output;
 };
-
-/// Breaks lines of text that are wider than the terminal, but not those of tables.
-std::string fitted(const std::string& text, int width) {
-  if (width == 0) return text;
-  std::istringstream lines(text);
-  std::string result;
-  for (std::string line; std::getline(lines, line);) {
-    const bool wide =
-        static_cast<int>(line.size()) > width && line.find("  ") == line.npos;  // columns have wider gaps
-    result += (wide ? wrap_text(line, 0, width) : line) + "\n";
-  }
-  return result;
-}
-
-std::string comparison_text(const Comparison& comparison, Format format, const ConsoleStyle& style) {
-  switch (format) {
-    case Format::console:
-      return fitted(to_console_text(comparison, style), style.width);
-    case Format::markdown:
-      return to_markdown(comparison);
-    case Format::csv:
-      return to_csv(comparison_csv(comparison));
-    case Format::json:
-      return to_indented_json(to_json(comparison));
-    case Format::html:
-      return make_compare_page(comparison);
-    case Format::latex:
-      return to_latex(comparison);
-  }
-  return "";
-}
 
 /// Throws InputError if the reports have no encoding in common, but one encoding with different options.
 void check_encodings(const NamedReport& baseline, std::span<const NamedReport> candidates) {
@@ -95,13 +58,6 @@ void check_encodings(const NamedReport& baseline, std::span<const NamedReport> c
           ours, theirs)));
     }
   }
-}
-
-/// Returns the width of the terminal. A pipe and a file get tables of any width.
-ConsoleStyle style(const Output& output) {
-  ConsoleStyle style = console_style(output);
-  if (output.file || !is_terminal()) style.width = 0;
-  return style;
 }
 
 /// Reads a report. Throws InputError if no experiment is finished.
@@ -197,13 +153,14 @@ void sort_rows(Comparison& comparison, const std::string& order) {
 /// Returns 1 if there is a regression and --fail-on-regression is given, otherwise 0. Throws InputError if the
 /// reports cannot be read or compared.
 int compare(const CompareRequest& request) {
-  const Format format = output_format(request.output);  // refuses an invalid format before anything is read
+  output_format(request.output);  // refuses an invalid format before anything is read
   Comparison comparison = compare_reports(request);
   select(request.selection, comparison);
   sort_rows(comparison, request.sort);
-  write_output(request.output, comparison_text(comparison, format, style(request.output)));
+  const int code = request.fail_on_regression && has_regression(comparison) ? 1 : 0;
+  write_document(request.output, make_comparison_document(std::move(comparison)));
   write_path(request.output.file);
-  return request.fail_on_regression && has_regression(comparison) ? 1 : 0;
+  return code;
 }
 
 }  // namespace

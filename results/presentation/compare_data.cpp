@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "results/presentation/accuracy_text.h"
-#include "results/presentation/compare_text.h"
 #include "results/statistics/proportion.h"
 
 namespace posbench {

@@ -6,6 +6,10 @@
 
 namespace posbench {
 
+/// The order of rows in tables.
+inline constexpr Verdict kVerdictOrder[] = {Verdict::worse,       Verdict::better,        Verdict::inconclusive,
+                                            Verdict::not_learned, Verdict::too_few_seeds, Verdict::same};
+
 /// Returns a row for each task, encoding and split, in the order of the verdicts, with plain numbers.
 Table comparison_csv(const Comparison&);
 

@@ -1,17 +1,14 @@
 // Tests the tables, the JSON and the page of comparisons.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <set>
-#include <sstream>
 #include <string>
+#include <variant>
+#include <vector>
 
-#include "results/document/page.h"
 #include "results/json/json.h"
 #include "results/presentation/compare_data.h"
-#include "results/presentation/compare_page.h"
-#include "results/presentation/compare_text.h"
+#include "results/presentation/compare_document.h"
 #include "results/statistics/compare.h"
 #include "tests/catch.h"
 #include "tests/results/comparisons.h"
@@ -40,59 +37,35 @@ Comparison example() {
 
 }  // namespace
 
-TEST_CASE("the console shows verdicts, worst first, and their statistics") {
-  CHECK(
-      to_console_text(example()) ==
-      "after.json, compared with before.json: 1 worse, 5 same\n"
-      "\n"
-      "                                                                    difference\n"
-      "verdict  task   encoding   split            baseline  candidate          (95%)      solved       p  detectable\n"
-      "--------------------------------------------------------------------------------------------------------------\n"
-      "worse    task0  encoding0  ood_far             0.904      0.602  -0.302 ±0.005  0/5 -> 0/5  0.0079       0.007\n"
-      "same     task0  encoding0  in_distribution     1.000      1.000  +0.000 ±0.000  5/5 -> 5/5  1.0000       0.001\n"
-      "same     task0  encoding0  ood_sparse          0.500      0.500  +0.000 ±0.000  0/5 -> 0/5  1.0000       0.001\n"
-      "same     task0  encoding1  in_distribution     1.000      1.000  +0.000 ±0.000  5/5 -> 5/5  1.0000       0.001\n"
-      "same     task0  encoding1  ood_far             0.500      0.500  +0.000 ±0.000  0/5 -> 0/5  1.0000       0.001\n"
-      "same     task0  encoding1  ood_sparse          0.500      0.500  +0.000 ±0.000  0/5 -> 0/5  1.0000       0.001\n"
-      "\n"
-      "sequence accuracy, mean over seeds; differences of 0.02 or more matter. solved: seeds with 0.99 of sequences or "
-      "more.\n"
-      "p: exact permutation test over the splits of a task and encoding, corrected for 2 tests; alpha 0.05.\n"
-      "detectable: the smallest difference that these seeds find with a power of 80 %, assuming normal noise.\n"
-      "\n"
-      "On one side only:\n"
-      "\n"
-      "- task0 / encoding2, seeds 0, 1, 2, 3, 4: in before.json only\n"
-      "- task0 / encoding2:a=<b>|, seeds 0, 1, 2, 3, 4: in after.json only\n"
-      "- to compare the two: --match encoding2=encoding2:a=<b>|\n");
-  CHECK(to_console_text(example(), {.color = true}).find("\033[31mworse  \033[0m") != std::string::npos);
-}
-
-TEST_CASE("Markdown collapses rows without a difference and escapes markup") {
-  const std::string text = to_markdown(example());
-  CHECK(text.starts_with(
-      "**after.json, compared with before.json**: 1 worse, 5 same\n"
-      "\n"
-      "| verdict | task | encoding | split | baseline | candidate | difference (95%) | solved | p | detectable |\n"
-      "| :-- | :-- | :-- | :-- | --: | --: | --: | --: | --: | --: |\n"
-      "| worse | task0 | encoding0 | ood_far | 0.904 | 0.602 | -0.302 ±0.005 | 0/5 -&gt; 0/5 | 0.0079 | 0.007 |\n"
-      "\n"
-      "<details><summary>5 same</summary>\n"
-      "\n"
-      "| verdict |"));
-  CHECK(
-      text.ends_with("- task0 / encoding2, seeds 0, 1, 2, 3, 4: in before.json only\n"
-                     "- task0 / encoding2:a=&lt;b&gt;\\|, seeds 0, 1, 2, 3, 4: in after.json only\n"
-                     "- to compare the two: --match encoding2=encoding2:a=&lt;b&gt;\\|\n"));
+TEST_CASE("the document of a comparison has the verdicts, worst first, their legend, and what has no partner") {
+  const Document document = make_comparison_document(example());
+  CHECK(document.title == "after.json, compared with before.json");
+  CHECK(std::get<Text>(document.blocks.at(0)).text == "1 worse, 5 same");
+  const Table& table = std::get<Table>(document.blocks.at(1));
+  CHECK(to_csv(table).starts_with(
+      "task,encoding,split,verdict,baseline,candidate,difference (95%),solved,p,detectable\r\n"
+      "task0,encoding0,ood_far,worse,0.904,0.602,-0.302 ±0.005,0/5 -> 0/5,0.0079,0.007\r\n"
+      "task0,encoding0,in_distribution,same,1.000,1.000,+0.000 ±0.000,5/5 -> 5/5,1.0000,0.001\r\n"));
+  CHECK(table.rows.size() == 6);
+  CHECK(table.rows.at(0).at(3).tone == Tone::bad);
+  CHECK(table.folded == "5 same");
+  CHECK(table.first_folded == 1);
+  std::vector<std::string> notes;
+  for (size_t n = 2; n < document.blocks.size(); ++n) notes.push_back(std::get<Note>(document.blocks[n]).text);
+  REQUIRE(notes.size() == 6);
+  CHECK(notes[1] ==
+        "p: exact permutation test over the splits of a task and encoding, corrected for 2 tests; alpha 0.05.");
+  CHECK(notes[3] == "task0 / encoding2, seeds 0, 1, 2, 3, 4: in before.json only");
+  CHECK(notes[5] == "to compare the two: --match encoding2=encoding2:a=<b>|");
 }
 
 TEST_CASE("several candidates each have their name in a row") {
   const Report report = constant_report(1, 5, 0.5);
   const std::array candidates = {NamedReport{"a.json", report}, NamedReport{"b.json", report}};
   const Table table = comparison_table(compare({"before.json", report}, candidates, {}));
-  CHECK(table.columns[1].header == "candidate");
-  CHECK(table.rows.at(0).at(1).text == "a.json");
-  CHECK(table.rows.at(5).at(1).text == "b.json");
+  CHECK(table.columns[0].header == "candidate");
+  CHECK(table.rows.at(0).at(0).text == "a.json");
+  CHECK(table.rows.at(5).at(0).text == "b.json");
 }
 
 TEST_CASE("a comparison as CSV has a number in each numeric cell") {
@@ -139,19 +112,6 @@ TEST_CASE("a comparison as JSON holds every number") {
   CHECK(json.at("warnings").empty());
 }
 
-TEST_CASE("a comparison that is wider than the terminal becomes a table for each task and encoding") {
-  const Comparison comparison = example();
-  const std::string whole = to_console_text(comparison), narrow = to_console_text(comparison, {.width = 80});
-  std::istringstream lines(narrow);
-  for (std::string line; std::getline(lines, line) && !line.starts_with("sequence accuracy");)
-    CHECK(line.size() <= 81);  // ± has two bytes
-  for (const ComparisonRow& row : comparison.rows) {
-    CHECK(narrow.find(fmt::format("{}, {}\n", row.task, encoding_text(row))) != narrow.npos);
-  }
-  CHECK(narrow.find("The terminal is too narrow for solved and detectable; a pipe has them.\n") != narrow.npos);
-  CHECK(to_console_text(comparison, {.width = 200}) == whole);
-}
-
 TEST_CASE("the plot of differences has a color and a shape for each verdict") {
   const Json forest = read_json(POSBENCH_SOURCE_DIR "/results/document/page/forest.json");
   for (const std::string scale : {"color", "shape"}) {
@@ -165,15 +125,9 @@ TEST_CASE("the plot of differences has a color and a shape for each verdict") {
   }
 }
 
-TEST_CASE("the page of a comparison has all verdicts, and a forest plot for each task with a line for each row") {
-  const Comparison comparison = example();
-  const std::string page = make_compare_page(comparison);
-  CHECK(page.find(R"("kind":"forest")") != page.npos);
-  for (const ComparisonRow& row : comparison.rows) {
-    CHECK(page.find(fmt::format("\"title\":\"{}", row.task)) != page.npos);
-    CHECK(page.find(to_script_json(encoding_text(row))) != page.npos);
-    CHECK(page.find(to_script_json(row.split)) != page.npos);
-  }
-  const size_t verdicts = page.find(R"("title":"All differences")");
-  CHECK(verdicts < page.find(R"("kind":"forest")"));
+TEST_CASE("the page of a comparison has a forest plot for each task after all verdicts") {
+  const std::string page = make_comparison_document(example()).page();
+  const size_t verdicts = page.find(R"("title":"All differences")"), forest = page.find(R"("kind":"forest")");
+  CHECK(verdicts < forest);
+  CHECK(forest < page.npos);
 }
