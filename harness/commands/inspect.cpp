@@ -2,12 +2,9 @@
 // samples.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,8 +26,7 @@
 #include "harness/runs/run_record.h"
 #include "harness/training/evaluate.h"
 #include "model/block.h"
-#include "results/document/page.h"
-#include "results/document/table.h"
+#include "results/document/document.h"
 #include "results/reports/report_json.h"
 
 namespace posbench {
@@ -103,144 +99,28 @@ Inspection inspect_example(const InspectRequest& request) {
   return inspection;
 }
 
-/// Returns a caption and a table for each layer and head, with a row for each key that the query sees.
-std::vector<std::pair<std::string, Table>> make_tables(const Inspection& inspection, Index query) {
-  std::vector<std::pair<std::string, Table>> tables;
-  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
-    for (size_t head = 0; head < inspection.num_heads(layer); ++head) {
-      Table table{.columns = {{"key"}}};
-      for (const AttentionMap& map : inspection.layers[layer]) table.columns.push_back({map.name, Align::right});
-      for (Index key = 0; key < inspection.keys(query); ++key) {
-        table.rows.push_back({inspection.position_text(key)});
-        for (const AttentionMap& map : inspection.layers[layer]) {
-          table.rows.back().push_back(fmt::format("{:.3f}", map.values[head](query, key)));
-        }
-      }
-      tables.emplace_back(fmt::format("layer {}, head {}, query {}", layer, head, inspection.position_text(query)),
-                          std::move(table));
-    }
-  }
-  return tables;
-}
-
-/// Returns the names of the maps of all layers, in the order of their first layers.
-std::vector<std::string> map_names(const Inspection& inspection) {
-  std::vector<std::string> names;
-  for (const std::vector<AttentionMap>& maps : inspection.layers) {
-    for (const AttentionMap& map : maps)
-      if (std::ranges::find(names, map.name) == names.end()) names.push_back(map.name);
-  }
-  return names;
-}
-
-/// Returns one table of all layers and heads. Scores of hidden keys, and maps that a layer does not have, are
-/// empty.
-Table make_long_table(const Inspection& inspection, Index query) {
-  Table all{.columns = {{"layer"}, {"head"}, {"query"}, {"key"}, {"word"}}};
-  const std::vector<std::string> names = map_names(inspection);
-  for (const std::string& name : names) all.columns.push_back({name});
-  all.columns.push_back({"position term"});
-  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
-    for (size_t head = 0; head < inspection.num_heads(layer); ++head) {
-      const Locality measured = inspection.locality(layer, head);
-      const std::string locality = measured == Locality::none ? "" : to_string(measured);
-      for (Index key = 0; key < inspection.keys(query); ++key) {
-        all.rows.push_back({fmt::format("{}", layer), fmt::format("{}", head), fmt::format("{}", query),
-                            fmt::format("{}", key), inspection.tokens[static_cast<size_t>(key)]});
-        for (const std::string& name : names) {
-          const auto map = std::ranges::find(inspection.layers[layer], name, &AttentionMap::name);
-          const double value = map == inspection.layers[layer].end() ? NAN : map->values[head](query, key);
-          all.rows.back().push_back(std::isfinite(value) ? fmt::format("{:.6g}", value) : "");
-        }
-        all.rows.back().push_back(locality);
-      }
-    }
-  }
-  return all;
-}
-
-Table head_table(const Inspection& inspection) {
-  Table table{.columns = {{"head"}, {"position term"}}};
-  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
-    for (size_t head = 0; head < inspection.num_heads(layer); ++head)
-      table.rows.push_back({head_name(layer, head), to_string(inspection.locality(layer, head))});
-  }
-  return table;
-}
-
-Json to_json(const Inspection& inspection) {
-  Json json;
-  json["task"] = inspection.id.task;
-  json["encoding"] = inspection.id.encoding;
-  json["seed"] = inspection.id.seed;
-  json["split"] = inspection.split;
-  json["words"] = inspection.tokens;
-  json["scored"] = inspection.scored;
-  json["expected"] = inspection.expected;
-  json["answered"] = inspection.answered;
-  json["maps"] = Json::array();
-  for_each_map(inspection, [&](size_t layer, size_t head, const AttentionMap& map, const Matrix& values) {
-    Json rows = Json::array();
-    for (Index i = 0; i < inspection.length(); ++i) {
-      Json row = Json::array();
-      for (Index j = 0; j < inspection.keys(i); ++j) row.push_back(round_for_page(values(i, j)));
-      rows.push_back(std::move(row));
-    }
-    json["maps"].push_back({{"layer", layer}, {"head", head}, {"name", map.name}, {"values", std::move(rows)}});
-  });
-  json["heads"] = Json::array();
-  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
-    for (size_t head = 0; head < inspection.num_heads(layer); ++head) {
-      json["heads"].push_back(
-          {{"layer", layer}, {"head", head}, {"position_term", locality_json(inspection.locality(layer, head))}});
-    }
-  }
-  return json;
-}
-
-std::string format_inspection(const Inspection& inspection, Format format, Index query,
-                              const ConsoleStyle& style) {
-  if (format == Format::html) return make_page(inspection, query);
-  if (format == Format::json) return to_indented_json(to_json(inspection));
-  if (format == Format::csv) return to_csv(make_long_table(inspection, query));
-  std::string text;
-  std::vector<std::pair<std::string, Table>> tables = make_tables(inspection, query);
-  tables.emplace_back("position term of each head", head_table(inspection));
-  for (const auto& [caption, table] : tables) {
-    text += line_text(caption, format, {}) + (format == Format::markdown ? "\n\n" : "\n") +
-            table_text(table, format, style) + "\n";
-  }
-  for (const std::string& note : make_notes(inspection)) {
-    text += line_text(note, format, style) + (format == Format::markdown ? "\n\n" : "\n");
-  }
-  return text;
-}
-
-void inspect_over(const InspectRequest& request) {
-  const HeadReport report =
-      read_user_files([&] { return measure_heads(load_requested(request), request.split, *request.over); });
-  const Output& output = request.output;
-  write_output(output, format_head_report(report, unfinished_run_text(request.run), output_format(output),
-                                          console_style(output)));
-  write_path(output.file);
-}
-
-/// Prints the maps of each layer and head: the scores, their content and positional part, the attention and maps
-/// of the encoding. The console, Markdown and CSV show one query; JSON and HTML show all. Throws InputError if the
-/// model or a requested name does not exist.
-void inspect(const InspectRequest& request) {
-  output_format(request.output);  // rejects an invalid output before the computation
-  if (request.over) return inspect_over(request);
-  const Inspection inspection = read_user_files([&] { return inspect_example(request); });
+Document inspect_one(const InspectRequest& request) {
+  Inspection inspection = read_user_files([&] { return inspect_example(request); });
   const Index last = inspection.scored.empty() ? inspection.length() - 1 : inspection.scored.back();
   const Index query = request.query.value_or(static_cast<int>(last));
   if (query >= inspection.length()) {
     throw InputError(
         fmt::format("--query is {}, expected a position from 0 to {}", query, inspection.length() - 1));
   }
-  const Output& output = request.output;
-  write_output(output, format_inspection(inspection, output_format(output), query, console_style(output)));
-  write_path(output.file);
+  return make_inspection_document(std::move(inspection), query);
+}
+
+Document inspect_over(const InspectRequest& request) {
+  return make_head_document(
+      read_user_files([&] { return measure_heads(load_requested(request), request.split, *request.over); }),
+      unfinished_run_text(request.run));
+}
+
+/// Throws InputError if the model or a requested name does not exist.
+void inspect(const InspectRequest& request) {
+  output_format(request.output);  // rejects an invalid output before the computation
+  write_document(request.output, request.over ? inspect_over(request) : inspect_one(request));
+  write_path(request.output.file);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -21,6 +22,12 @@ namespace {
 
 constexpr const char *kAttention = "attention", *kPositional = "positional part",
                      *kPositionTerm = "position term";  // columns
+
+constexpr const char* kAboutHeads =
+    "Entropy is in nats. The columns 'right key', 'nearer' and 'farther' are the attention on the right key, on "
+    "nearer keys and on the rest. The content margin is the content term of the right key minus its mean over the "
+    "keys between it and the query. The position margin is the fall of the positional part with each token. "
+    "Their ratio is in tokens. ";
 
 std::string measured_head_name(const MeasuredHead& head) {
   return head_name(static_cast<size_t>(head.layer), static_cast<size_t>(head.head));
@@ -274,61 +281,52 @@ Table accuracy_table(const HeadReport& report) {
   return table;
 }
 
-std::string make_page(const HeadReport& report, std::vector<std::string> notes) {
-  Page page{.title = fmt::format("Attention heads of {}, over {} samples", report.id.encoding, report.samples),
-            .notes = std::move(notes),
-            .items = {.plural = "heads", .tasks = {report.id.task}}};
-  for (const MeasuredHead& head : report.heads) {
-    page.items.names.push_back(measured_head_name(head));
-    page.items.families.push_back(fmt::format("layer {}", head.layer));
-  }
-  page.sections.push_back(
-      {"Heads",
-       "",
-       {make_table_plot(
-           head_table(report), "Heads",
-           "Entropy is in nats. The columns 'right key', 'nearer' and 'farther' are the attention on the right key, on "
-           "nearer keys and on the rest. The content margin is the content term of the right key minus its mean over the "
-           "keys between it and the query. The position margin is the fall of the positional part with each token. "
-           "Their ratio is in tokens. " +
-               std::string(kLocalityRule))}});
-  page.sections.push_back(
-      {"By distance",
-       "",
-       {distance_plot(report, "mean attention", &HeadStatistics::AtDistance::attention, /*from_zero=*/true),
-        distance_plot(report, "mean positional part of the score", &HeadStatistics::AtDistance::positional,
-                      /*from_zero=*/false)}});
-  if (report.has_evidence()) {
-    page.sections.push_back({"The right key", "", {offset_plot(report), count_plot(report)}});
-    page.sections.push_back({"Parts of the scores",
-                             "Means at the right key and at the other keys.",
-                             {make_table_plot(part_table(report), "Parts")}});
-    page.sections.push_back(
-        {"Answers",
-         "",
-         {make_table_plot(accuracy_table(report), "Answers by the distance of the right key, in tokens")}});
-  }
-  for (Section& section : page.sections)
-    std::erase_if(section.plots, [](const Plot& plot) { return plot.rows.empty(); });
-  std::erase_if(page.sections, [](const Section& section) { return section.plots.empty(); });
-  return to_html(page);
+/// Adds a section of a page, unless none of its plots has a row.
+void add_plots(const char* title, std::vector<Plot> plots, std::vector<Document::Block>& blocks) {
+  std::erase_if(plots, [](const Plot& plot) { return plot.rows.empty(); });
+  if (plots.empty()) return;
+  blocks.emplace_back(Heading{title});
+  for (Plot& plot : plots) blocks.emplace_back(std::move(plot));
+}
+
+std::vector<Document::Block> page_blocks(const HeadReport& report) {
+  std::vector<Document::Block> blocks;
+  add_plots("By distance",
+            {distance_plot(report, "mean attention", &HeadStatistics::AtDistance::attention, /*from_zero=*/true),
+             distance_plot(report, "mean positional part of the score", &HeadStatistics::AtDistance::positional,
+                           /*from_zero=*/false)},
+            blocks);
+  if (report.has_evidence()) add_plots("The right key", {offset_plot(report), count_plot(report)}, blocks);
+  return blocks;
 }
 
 }  // namespace
 
-std::string format_head_report(const HeadReport& report, const std::string& unfinished_run, Format format,
-                               const ConsoleStyle& style) {
-  std::vector<std::string> notes = make_notes(report, unfinished_run);
-  if (format == Format::html) return make_page(report, std::move(notes));
-  if (format == Format::json) return to_indented_json(to_json(report));
-  if (format == Format::csv) return to_csv(distance_table(report));
-  std::string text;
-  std::vector<Table> tables{head_table(report)};
-  if (report.has_evidence()) tables.push_back(part_table(report));
-  for (const Table& table : tables) text += table_text(table, format, style) + "\n";
-  for (const std::string& note : notes)
-    text += line_text(note, format, style) + (format == Format::markdown ? "\n\n" : "\n");
-  return text;
+Document make_head_document(HeadReport measured, const std::string& unfinished_run) {
+  const auto report = std::make_shared<const HeadReport>(std::move(measured));
+  Document document{
+      .title = fmt::format("Attention heads of {}, over {} samples", report->id.encoding, report->samples)};
+  const auto add = [&](const char* heading, Table table, const std::string& note) {
+    for (Document::Block block : {Document::Block(Heading{heading}), Document::Block(std::move(table))})
+      document.blocks.push_back(std::move(block));
+    if (!note.empty()) document.blocks.emplace_back(Note{note});
+  };
+  for (std::string& note : make_notes(*report, unfinished_run))
+    document.blocks.emplace_back(Text{std::move(note)});
+  add("Heads", head_table(*report), std::string(kAboutHeads) + kLocalityRule);
+  if (report->has_evidence()) {
+    add("Parts of the scores", part_table(*report), "Means at the right key and at the other keys.");
+    add("Answers", accuracy_table(*report), "By the distance of the right key, in tokens.");
+  }
+  document.page_blocks = [report] { return page_blocks(*report); };
+  document.json = [report] { return to_json(*report); };
+  document.rows = [report] { return distance_table(*report); };
+  document.items = {.plural = "heads", .tasks = {report->id.task}};
+  for (const MeasuredHead& head : report->heads) {
+    document.items.names.push_back(measured_head_name(head));
+    document.items.families.push_back(fmt::format("layer {}", head.layer));
+  }
+  return document;
 }
 
 }  // namespace posbench

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,109 @@ namespace posbench {
 namespace {
 
 constexpr Index kMaxTokens = 160;  // of maps on a page, which have a cell for every pair
+
+/// A head of a layer.
+struct Head {
+  size_t layer = 0, head = 0;
+  std::string name() const { return head_name(layer, head); }
+};
+
+std::vector<Head> heads_of(const Inspection& inspection) {
+  std::vector<Head> heads;
+  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
+    const size_t count = inspection.layers[layer].front().values.size();
+    for (size_t head = 0; head < count; ++head) heads.push_back({layer, head});
+  }
+  return heads;
+}
+
+std::string position_text(const Inspection& inspection, Index t) {
+  return fmt::format("{} {}", t, inspection.tokens[static_cast<size_t>(t)]);
+}
+
+/// Returns the locality of a head over all queries of the example.
+Locality locality(const Inspection& inspection, const Head& at) {
+  PositionTerm term;
+  const Matrix& values = PositionTerm::map_of(inspection.layers[at.layer]).values[at.head];
+  for (Index i = 0; i < inspection.length(); ++i) term.add(values, i, inspection.keys(i));
+  return term.locality();
+}
+
+Table head_table(const Inspection& inspection) {
+  Table table{.columns = {{"head"}, {"position term"}}};
+  for (const Head& head : heads_of(inspection))
+    table.rows.push_back({head.name(), to_string(locality(inspection, head))});
+  return table;
+}
+
+/// Returns the table of a head, with a row for each key that the query sees.
+Table key_table(const Inspection& inspection, const Head& at, Index query) {
+  const std::vector<AttentionMap>& maps = inspection.layers[at.layer];
+  Table table{.columns = {{"key"}}};
+  for (const AttentionMap& map : maps) table.columns.push_back({map.name, Align::right});
+  for (Index key = 0; key < inspection.keys(query); ++key) {
+    table.rows.push_back({position_text(inspection, key)});
+    for (const AttentionMap& map : maps)
+      table.rows.back().push_back(fmt::format("{:.3f}", map.values[at.head](query, key)));
+  }
+  return table;
+}
+
+/// Returns the names of the maps of all layers, in the order of their first layers.
+std::vector<std::string> map_names(const Inspection& inspection) {
+  std::vector<std::string> names;
+  for (const std::vector<AttentionMap>& maps : inspection.layers) {
+    for (const AttentionMap& map : maps)
+      if (std::ranges::find(names, map.name) == names.end()) names.push_back(map.name);
+  }
+  return names;
+}
+
+/// Returns one table of all layers and heads. Scores of hidden keys, and maps that a layer does not have, are
+/// empty.
+Table make_long_table(const Inspection& inspection, Index query) {
+  Table all{.columns = {{"layer"}, {"head"}, {"query"}, {"key"}, {"word"}}};
+  const std::vector<std::string> names = map_names(inspection);
+  for (const std::string& name : names) all.columns.push_back({name});
+  all.columns.push_back({"position term"});
+  for (const Head& at : heads_of(inspection)) {
+    const std::vector<AttentionMap>& maps = inspection.layers[at.layer];
+    const Locality measured = locality(inspection, at);
+    for (Index key = 0; key < inspection.keys(query); ++key) {
+      all.rows.push_back({fmt::format("{}", at.layer), fmt::format("{}", at.head), fmt::format("{}", query),
+                          fmt::format("{}", key), inspection.tokens[static_cast<size_t>(key)]});
+      for (const std::string& name : names) {
+        const auto map = std::ranges::find(maps, name, &AttentionMap::name);
+        const double value = map == maps.end() ? NAN : map->values[at.head](query, key);
+        all.rows.back().push_back(std::isfinite(value) ? fmt::format("{:.6g}", value) : "");
+      }
+      all.rows.back().push_back(measured == Locality::none ? "" : to_string(measured));
+    }
+  }
+  return all;
+}
+
+Json to_json(const Inspection& inspection) {
+  Json json{{"task", inspection.id.task},      {"encoding", inspection.id.encoding}, {"seed", inspection.id.seed},
+            {"split", inspection.split},       {"words", inspection.tokens},         {"scored", inspection.scored},
+            {"expected", inspection.expected}, {"answered", inspection.answered},    {"maps", Json::array()},
+            {"heads", Json::array()}};
+  for (const Head& at : heads_of(inspection)) {
+    for (const AttentionMap& map : inspection.layers[at.layer]) {
+      Json rows = Json::array();
+      for (Index i = 0; i < inspection.length(); ++i) {
+        Json row = Json::array();
+        for (Index j = 0; j < inspection.keys(i); ++j) row.push_back(round_for_page(map.values[at.head](i, j)));
+        rows.push_back(std::move(row));
+      }
+      json["maps"].push_back(
+          {{"layer", at.layer}, {"head", at.head}, {"name", map.name}, {"values", std::move(rows)}});
+    }
+    json["heads"].push_back(
+        {{"layer", at.layer}, {"head", at.head}, {"position_term", locality_json(locality(inspection, at))}});
+  }
+  return json;
+}
 
 /// Returns the values of the first and the last color of a map. Early queries have all their attention on few
 /// keys, so the largest hundredth of the attention is ignored.
@@ -38,7 +143,7 @@ Plot map_plot(const Inspection& inspection, size_t layer, size_t head, const Att
     for (Index j = 0; j < inspection.keys(i); ++j) {
       if (std::isfinite(values(i, j))) finite.push_back(values(i, j));
       plot.rows.push_back(
-          {inspection.position_text(i), inspection.position_text(j), round_for_page(values(i, j))});
+          {position_text(inspection, i), position_text(inspection, j), round_for_page(values(i, j))});
     }
   }
   const auto [low, high] = color_range(map.kind, std::move(finite));
@@ -56,7 +161,7 @@ Plot map_plot(const Inspection& inspection, size_t layer, size_t head, const Att
 /// value other than 0 the plot has no rows.
 Plot query_plot(const Inspection& inspection, size_t layer, const AttentionMap& map, Index query) {
   Plot plot{.kind = "curve",
-            .title = fmt::format("Layer {}: {} of query {}", layer, map.name, inspection.position_text(query)),
+            .title = fmt::format("Layer {}: {} of query {}", layer, map.name, position_text(inspection, query)),
             .columns = {{"name", "head"}, {"x", "key"}, {"y", map.name}, {"token", "token"}, {"values", "value"}},
             .details = {{"task", inspection.id.task}}};
   double smallest = 0, largest = 0;
@@ -79,7 +184,7 @@ Plot query_plot(const Inspection& inspection, size_t layer, const AttentionMap& 
 }
 
 Section query_section(const Inspection& inspection, Index query) {
-  Section section{fmt::format("Query {}", inspection.position_text(query)),
+  Section section{fmt::format("Query {}", position_text(inspection, query)),
                   "The position term and the attention of one query, by the position of the key.",
                   {}};
   for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
@@ -93,44 +198,14 @@ Section query_section(const Inspection& inspection, Index query) {
   return section;
 }
 
-Section head_section(const Inspection& inspection) {
-  Plot plot{.kind = "table",
-            .title = "Heads",
-            .about = kLocalityRule,
-            .columns = {{"cell", "head"}, {"cell", "position term"}}};
-  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
-    for (size_t head = 0; head < inspection.num_heads(layer); ++head)
-      plot.rows.push_back({head_name(layer, head), to_string(inspection.locality(layer, head))});
-  }
-  return {"Heads", "", {std::move(plot)}};
-}
-
-}  // namespace
-
-Json locality_json(Locality locality) {
-  return locality == Locality::none ? Json(nullptr) : Json(to_string(locality));
-}
-
-std::string Inspection::position_text(Index t) const {
-  return fmt::format("{} {}", t, tokens[static_cast<size_t>(t)]);
-}
-
-Locality Inspection::locality(size_t layer, size_t head) const {
-  PositionTerm term;
-  const Matrix& values = PositionTerm::map_of(layers[layer]).values[head];
-  for (Index i = 0; i < length(); ++i) term.add(values, i, keys(i));
-  return term.locality();
-}
-
-std::string head_name(size_t layer, size_t head) { return fmt::format("layer {}, head {}", layer, head); }
-
+/// Returns the example, its answers, and an explanation of the maps, each as a paragraph.
 std::vector<std::string> make_notes(const Inspection& inspection) {
   std::vector<std::string> notes{fmt::format("{} on {}, seed {}, an example of {}", inspection.id.encoding,
                                              inspection.id.task, inspection.id.seed, inspection.split)};
   if (!inspection.unfinished_run.empty()) notes.push_back(inspection.unfinished_run);
   for (size_t n = 0; n < inspection.scored.size(); ++n) {
     notes.push_back(fmt::format("at {}: the answer is {}, the model predicts {}",
-                                inspection.position_text(inspection.scored[n]), inspection.expected[n],
+                                position_text(inspection, inspection.scored[n]), inspection.expected[n],
                                 inspection.answered[n]));
   }
   notes.push_back(
@@ -149,13 +224,12 @@ std::string make_page(const Inspection& inspection, Index query) {
   Page page{.title = fmt::format("Scores and attention of {}", inspection.id.encoding),
             .notes = make_notes(inspection),
             .items = {.plural = "heads", .tasks = {inspection.id.task}}};
-  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
-    for (size_t head = 0; head < inspection.num_heads(layer); ++head) {
-      page.items.names.push_back(head_name(layer, head));
-      page.items.families.push_back(fmt::format("layer {}", layer));
-    }
+  for (const Head& head : heads_of(inspection)) {
+    page.items.names.push_back(head.name());
+    page.items.families.push_back(fmt::format("layer {}", head.layer));
   }
-  page.sections = {head_section(inspection), query_section(inspection, query)};
+  page.sections = {{"Heads", "", {make_table_plot(head_table(inspection), "Heads", kLocalityRule)}},
+                   query_section(inspection, query)};
   if (inspection.length() > kMaxTokens) {
     page.notes.push_back(fmt::format(
         "The example has {} tokens. The maps of all queries are shown for up to {} tokens; --query chooses "
@@ -172,6 +246,31 @@ std::string make_page(const Inspection& inspection, Index query) {
     }
   }
   return to_html(page);
+}
+
+}  // namespace
+
+Json locality_json(Locality locality) {
+  return locality == Locality::none ? Json(nullptr) : Json(to_string(locality));
+}
+
+std::string head_name(size_t layer, size_t head) { return fmt::format("layer {}, head {}", layer, head); }
+
+Document make_inspection_document(Inspection inspected, Index query) {
+  const auto inspection = std::make_shared<const Inspection>(std::move(inspected));
+  Document document;
+  for (std::string& note : make_notes(*inspection)) document.blocks.emplace_back(Text{std::move(note)});
+  for (const Head& head : heads_of(*inspection)) {
+    document.blocks.emplace_back(
+        Heading{fmt::format("{}, query {}", head.name(), position_text(*inspection, query))});
+    document.blocks.emplace_back(key_table(*inspection, head, query));
+  }
+  document.blocks.emplace_back(Heading{"position term of each head"});
+  document.blocks.emplace_back(head_table(*inspection));
+  document.page = [=] { return make_page(*inspection, query); };
+  document.json = [=] { return to_json(*inspection); };
+  document.rows = [=] { return make_long_table(*inspection, query); };
+  return document;
 }
 
 }  // namespace posbench

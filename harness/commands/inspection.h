@@ -1,10 +1,10 @@
-// Computes the output of `posbench inspect` for one example, and its page.
+// Makes the document of `posbench inspect` for one example.
 #pragma once
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "harness/analysis/attention_statistics.h"
+#include "results/document/document.h"
 #include "results/json/json.h"
 #include "results/types/experiment_result.h"
 
@@ -34,30 +34,14 @@ struct Inspection {
 
   Index length() const { return static_cast<Index>(tokens.size()); }
   Index keys(Index query) const { return causal ? query + 1 : length(); }
-  size_t num_heads(size_t layer) const { return layers[layer].front().values.size(); }
-  std::string position_text(Index t) const;
-  /// Returns the locality of a head over all queries of the example.
-  Locality locality(size_t layer, size_t head) const;
 };
-
-/// Calls f(layer, head, map, values of the head).
-template <class F>
-void for_each_map(const Inspection& inspection, F f) {
-  for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
-    for (size_t head = 0; head < inspection.num_heads(layer); ++head) {
-      for (const AttentionMap& map : inspection.layers[layer]) f(layer, head, map, map.values[head]);
-    }
-  }
-}
 
 /// Returns "layer 0, head 1".
 std::string head_name(size_t layer, size_t head);
 
-/// Returns the example, its answers, and an explanation of the maps, each as a paragraph.
-std::vector<std::string> make_notes(const Inspection&);
-
-/// Returns the page: the position term and the attention of one query by key, and the maps of all queries if the
-/// example has at most 160 tokens.
-std::string make_page(const Inspection&, Index query);
+/// Returns the maps of each layer and head: the scores, their content and positional part, the attention and maps
+/// of the encoding. Texts and CSV show one query, JSON and the page show all. The page has the maps of all queries
+/// if the example has at most 160 tokens.
+Document make_inspection_document(Inspection, Index query);
 
 }  // namespace posbench

@@ -151,17 +151,14 @@ def check_over(browser, posbench, directory):
     run_smoke(posbench, "last_x_retrieval", "cope", run, "--save-models")
     subprocess.run([posbench, "inspect", run, "last_x_retrieval", "cope", "--over", "16", "-o", page], check=True)
     sections = look_at(browser, page, "heads")
-    titles = [plot["title"] for plots in sections.values() for plot in plots]
+    titles = [plot["title"] for plots in sections.values() for plot in plots if plot["kind"] != "table"]
     check(
         titles
         == [
-            "Heads",
             "mean attention",
             "mean positional part of the score",
             "Attention around the right key",
             "Contextual position of the right key",
-            "Parts",
-            "Answers by the distance of the right key, in tokens",
         ],
         f"over many samples there are {titles}",
     )
