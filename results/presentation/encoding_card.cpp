@@ -157,7 +157,7 @@ Plot task_plot(const EncodingCard& card) {
   for (const BoardTask* task : tasks) {
     const BoardRow& row = task->rows.front();
     const auto [worst, best] = std::ranges::minmax(row.values);
-    plot.rows.push_back({task->task, row.tier ? row.tier == 1 ? "tier 1" : "lower tier" : "few seeds",
+    plot.rows.push_back({task->task, row.tier ? row.tier == 1 ? "tier 1" : "lower tier" : to_string(row.status),
                          round_for_page(row.mean), round_for_page(worst), round_for_page(best)});
   }
   return plot;

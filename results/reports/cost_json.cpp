@@ -20,8 +20,8 @@ MeasuredCosts read_costs(const Json& json, const std::string& file) {
     if (size == first) measured.costs[item["encoding"].name()] = item["relative_cost"].number(kLeast, kGreatest);
   });
   if (measured.costs.empty()) list.fail("expected one measurement or more");
-  measured.source = fmt::format("posbench bench, {}, on {} ({}), commit {}", first, context["cpu"].text(),
-                                context["instruction_set"].text(), context["commit"].text());
+  measured.source = fmt::format("posbench bench, {}, on {} ({})", first, context["cpu"].text(),
+                                context["instruction_set"].text());
   return measured;
 }
 

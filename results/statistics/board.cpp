@@ -19,6 +19,7 @@
 #include "results/statistics/comparable.h"
 #include "results/statistics/statistics.h"
 #include "results/statistics/tiers.h"
+#include "results/statistics/words.h"
 
 namespace posbench {
 namespace {
@@ -262,6 +263,11 @@ BoardReport merge_board(std::span<const NamedReport> stored, std::span<const Nam
         "no encoding of the board ran {}, so the board does not show the recurrent models on it", task.task));
   }
   return all;
+}
+
+std::string to_string(BoardStatus status) {
+  constexpr const char* kNames[] = {"in tier", kTooFewSeeds, kNotLearned};
+  return kNames[static_cast<size_t>(status)];
 }
 
 Board make_board(const BoardReport& all, const BoardOptions& options) {

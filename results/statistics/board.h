@@ -58,6 +58,7 @@ struct BoardOptions {
 };
 
 enum class BoardStatus { in_tier, too_few_seeds, not_learned };
+std::string to_string(BoardStatus);  // "too few seeds"
 
 /// One encoding or recurrent model on one task.
 struct BoardRow {

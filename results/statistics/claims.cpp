@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "results/statistics/permutation.h"
+#include "results/statistics/words.h"
 
 namespace posbench {
 namespace {
@@ -323,8 +324,8 @@ std::string to_string(ClaimKind kind) {
 }
 
 std::string to_string(ClaimVerdict verdict) {
-  constexpr const char* kNames[] = {"reproduced",   "weaker",         "contradicted",
-                                    "inconclusive", "not comparable", "not run"};
+  constexpr const char* kNames[] = {"reproduced",  "weaker",         "contradicted",
+                                    kInconclusive, "not comparable", "not run"};
   return kNames[static_cast<size_t>(verdict)];
 }
 

@@ -3,10 +3,12 @@
 #include <cstddef>
 #include <string>
 
+#include "results/statistics/words.h"
+
 namespace posbench {
 
 std::string to_string(Verdict verdict) {
-  constexpr const char* kNames[] = {"better", "worse", "same", "not learned", "too few seeds", "inconclusive"};
+  constexpr const char* kNames[] = {"better", "worse", "same", kNotLearned, kTooFewSeeds, kInconclusive};
   return kNames[static_cast<size_t>(verdict)];
 }
 
