@@ -20,12 +20,10 @@
 #include "harness/commands/run_config.h"
 #include "harness/config/user_files.h"
 #include "harness/console/help.h"
-#include "harness/console/lines.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/progress.h"
 #include "harness/console/status_line.h"
-#include "harness/console/terminal.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/provenance.h"
 #include "harness/runs/reuse.h"
@@ -33,7 +31,6 @@
 #include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
 #include "harness/runs/time_estimate.h"
-#include "results/document/wrap.h"
 #include "results/presentation/claims_page.h"
 #include "results/presentation/claims_text.h"
 #include "results/reports/report_json.h"
@@ -45,41 +42,8 @@ namespace fs = std::filesystem;
 
 constexpr double kAlpha = 0.05;
 
-/// Returns an object for each row, with the headers as keys.
-Json to_json(const Table& table) {
-  return write_list(table.rows, [&](const std::vector<Cell>& cells) {
-    Json row;
-    for (size_t column = 0; column < cells.size(); ++column)
-      row[table.columns[column].header] = cells[column].text;
-    return row;
-  });
-}
-
-/// Prints a table in the requested format.
-void print_table(const Table& table, const ReproduceRequest& request) {
-  if (request.format == Format::json) {
-    fmt::print("{}", to_indented_json(to_json(table)));
-  } else {
-    fmt::print("{}", table_text(table, request.format, {console_width(), wants_color(request.color)}));
-  }
-}
-
-/// Returns the columns that fit a console: of claims with one verdict its reason, or the statement if there is no
-/// reason; and else the verdict and the kind.
-Table narrow(const Table& table, bool of_one_verdict, bool has_reasons) {
-  std::vector<std::string> kept{"claim", "verdict", "kind"};
-  if (of_one_verdict) kept = {"claim", has_reasons ? "reason of the verdict" : "statement"};
-  Table result{{}, std::vector<std::vector<Cell>>(table.rows.size())};
-  for (size_t column = 0; column < table.columns.size(); ++column) {
-    if (std::ranges::find(kept, table.columns[column].header) == kept.end()) continue;
-    result.columns.push_back(table.columns[column]);
-    for (size_t row = 0; row < table.rows.size(); ++row) result.rows[row].push_back(table.rows[row][column]);
-  }
-  return result;
-}
-
-/// Prints the claims with the verdicts of the stored runs.
-void print_claims(const ClaimPlan& plan, const ReproduceRequest& request) {
+/// Returns the claims with the verdicts of the stored runs.
+Document list_document(const ClaimPlan& plan, const ReproduceRequest& request) {
   std::vector<Claim> claims;
   std::vector<ClaimResult> results;
   for (const ClaimFile& file : claim_files()) {
@@ -89,23 +53,24 @@ void print_claims(const ClaimPlan& plan, const ReproduceRequest& request) {
     claims.push_back(*chosen);
     results.push_back(std::move(result));
   }
-  if (claims.empty() && request.format == Format::console) {
-    fmt::print("none of these claims has the verdict '{}'\n", to_string(*request.verdict));
-    return;
-  }
+  Document document;
   const Table table = claim_list(claims, results);
-  const bool has_reasons = std::ranges::any_of(results, [](const auto& result) { return !result.reason.empty(); });
-  print_table(request.format == Format::console ? narrow(table, request.verdict.has_value(), has_reasons) : table,
-              request);
-  if (request.format != Format::console) return;
-  fmt::print("\n");
+  document.rows = [table] { return table; };
+  document.json = [table] { return to_json(table); };
+  if (claims.empty()) {
+    document.blocks.emplace_back(
+        Text{fmt::format("none of these claims has the verdict '{}'", to_string(*request.verdict))});
+    return document;
+  }
+  document.blocks.emplace_back(request.verdict ? claim_reasons(claims, results) : claim_verdicts(claims, results));
   for (const std::string& note :
        {std::string("verdict: by the stored runs of this size ('posbench show weaker' explains a verdict)"),
         std::string(
             "'posbench show CLAIM' has the statement, the rule and the reason; --verdict WORD lists the reasons "
             "of a verdict, and --format csv has all columns"),
         "verdicts: " + count_verdicts(results), "kinds: " + claim_kinds(claims)})
-    fmt::print("{}\n", wrapped_lines(note, 0, list_width()));
+    document.blocks.emplace_back(Note{note});
+  return document;
 }
 
 /// Returns the run directories or reports with this name in these directories.
@@ -138,10 +103,8 @@ void note_useless(const ClaimPlan& plan, const ReproduceRequest& request, const 
                                     plan.runs.front().name)));
 }
 
-/// Prints the estimated time of each claim, the shortest first. `seconds` has the core time of each run. A run
-/// counts in each claim that needs it.
-void print_times(const std::vector<Claim>& claims, const std::map<std::string, double>& seconds,
-                 const ReproduceRequest& request) {
+/// Returns the estimated time of each claim, the shortest first. `seconds` has the core time of each run.
+Table claim_times(const std::vector<Claim>& claims, const std::map<std::string, double>& seconds) {
   std::vector<std::pair<double, const Claim*>> times;
   for (const Claim& claim : claims) {
     if (!claim.comparable) continue;
@@ -149,20 +112,32 @@ void print_times(const std::vector<Claim>& claims, const std::map<std::string, d
     for (const std::string& run : needed_runs(claim)) time += seconds.at(run);
     times.emplace_back(time, &claim);
   }
-  if (times.empty()) return;
   std::ranges::stable_sort(times, {}, &std::pair<double, const Claim*>::first);
   Table table{{{"claim"}, {"runs", Align::right}, {"core hours", Align::right}}, {}};
   for (const auto& [time, claim] : times)
     table.rows.push_back(
         {claim->name, fmt::format("{}", needed_runs(*claim).size()), fmt::format("{:.1f}", time / 3600)});
-  fmt::print("\n");
-  print_table(table, request);
-  if (times.size() > 1) fmt::print("a run counts in each claim that needs it\n");
+  return table;
 }
 
-/// Prints the estimated time of each run on one core, without the experiments that are reused, and that of each
-/// claim.
-void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs::path& directory, int jobs) {
+/// Returns the experiments of a run that are left to train.
+Suite unfinished_suite(const ClaimRun& run, const ReproduceRequest& request, const fs::path& directory) {
+  Suite suite = make_suite(run.config);
+  if (!find_report(directory / run.name).empty()) {
+    suite.experiments.clear();
+    return suite;
+  }
+  leave_out_reused(suite, read_reusable(suite, runs_of(run.name, {directory})));
+  const ReusedResults reused = read_reusable(suite, runs_of(run.name, request.with));
+  for (const std::string& useless : reused.useless) write_note("note: " + useless);
+  leave_out_reused(suite, reused);
+  return suite;
+}
+
+/// Returns the estimated time of each run on one core, without the experiments that are reused, and that of each
+/// claim, in which a run counts that several claims need.
+Document plan_document(const ClaimPlan& plan, const ReproduceRequest& request, const fs::path& directory,
+                       int jobs) {
   Table table{{{"run"}, {"task"}, {"encoding"}, {"seeds to train", Align::right}, {"core minutes", Align::right}},
               {}};
   double seconds = 0, wall_seconds = 0;
@@ -171,33 +146,30 @@ void print_plan(const ClaimPlan& plan, const ReproduceRequest& request, const fs
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     status.set_progress(i, plan.runs.size());
     if (!request.shard.has(i)) continue;
-    const RunConfig& config = plan.runs[i].config;
-    Suite suite = make_suite(config);
-    const std::string& name = plan.runs[i].name;
-    if (!find_report(directory / name).empty()) {
-      suite.experiments.clear();
-    } else {
-      leave_out_reused(suite, read_reusable(suite, runs_of(name, {directory})));
-      const ReusedResults reused = read_reusable(suite, runs_of(name, request.with));
-      for (const std::string& useless : reused.useless) write_note("note: " + useless);
-      leave_out_reused(suite, reused);
-    }
+    const ClaimRun& run = plan.runs[i];
+    const Suite suite = unfinished_suite(run, request, directory);
     const TimeEstimate of_run = estimate_time(suite, jobs, kIdleCores, [](size_t, size_t) {});
     seconds += of_run.core_seconds;
-    seconds_of_runs[name] = of_run.core_seconds;
+    seconds_of_runs[run.name] = of_run.core_seconds;
     wall_seconds += of_run.wall_seconds;
-    table.rows.push_back({name, config.tasks.front().text(), config.encodings.front().text(),
+    table.rows.push_back({run.name, run.config.tasks.front().text(), run.config.encodings.front().text(),
                           fmt::format("{}", suite.experiments.size()),
                           fmt::format("{:.1f}", of_run.core_seconds / 60)});
   }
   status.clear();
-  print_table(table, request);
-  if (request.format == Format::csv || request.format == Format::json) return;
-  if (seconds_of_runs.size() == plan.runs.size())
-    print_times(plan.claims, seconds_of_runs, request);  // all shards
-  fmt::print("\n{}, {}; about {} of core time, {} with {}\n", counted(plan.claims.size(), "claim"),
-             counted(table.rows.size(), "run"), format_duration(seconds), format_duration(wall_seconds),
-             counted(static_cast<size_t>(jobs), "job"));
+  Document document;
+  document.rows = [table] { return table; };
+  document.json = [table] { return to_json(table); };
+  document.blocks.emplace_back(table);
+  if (seconds_of_runs.size() == plan.runs.size()) {  // all shards
+    document.blocks.emplace_back(claim_times(plan.claims, seconds_of_runs));
+    if (plan.claims.size() > 1) document.blocks.emplace_back(Note{"a run counts in each claim that needs it"});
+  }
+  document.blocks.emplace_back(
+      Note{fmt::format("{}, {}; about {} of core time, {} with {}", counted(plan.claims.size(), "claim"),
+                       counted(table.rows.size(), "run"), format_duration(seconds), format_duration(wall_seconds),
+                       counted(static_cast<size_t>(jobs), "job"))});
+  return document;
 }
 
 /// Trains the unfinished runs. Returns the exit code of the first run that was interrupted or could not write.
@@ -215,7 +187,7 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
     run_request.print_summary = false;
     run_request.needs_resume_flag = false;
     run_request.verbosity = is_quiet() ? Verbosity::quiet : Verbosity::normal;
-    run_request.color = request.color;
+    run_request.color = request.output.color;
     run_request.command = request.command;
     if (const int code = run_config(plan.runs[i].config, run_request)) return code;
   }
@@ -259,60 +231,22 @@ std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidenc
   return chosen;
 }
 
-/// Prints the verdicts. `json` has all of them.
-void print_results(const ReproduceRequest& request, const ClaimPlan& plan, const std::vector<ClaimResult>& results,
-                   const std::string& json) {
-  if (request.format == Format::json) {
-    fmt::print("{}", json);
-    return;
-  }
-  const bool document = request.format == Format::markdown || request.format == Format::latex;
-  const bool csv = request.format == Format::csv;
-  const Table table = document ? claim_statements(plan.claims, results) : claim_table(plan.claims, results, csv);
-  print_table(table, request);
-  if (csv) return;
-  fmt::print("\n");
-  for (const std::string& note : claim_notes(plan.claims, results)) {
-    const char* bullet = request.format == Format::markdown ? "* " : "";
-    fmt::print("{}{}\n", bullet, line_text(note, request.format, {}));
-  }
+/// Returns the verdicts of the claims, and their evidence. The directory is that of the runs.
+Document verdict_document(const ClaimPlan& plan, const std::vector<ClaimResult>& results,
+                          const AllEvidence& evidence, ClaimSize size, const fs::path& directory) {
+  Document document;
+  document.blocks.emplace_back(claim_table(plan.claims, results, /*every_row=*/false));
+  for (std::string& note : claim_notes(plan.claims, results)) document.blocks.emplace_back(Note{std::move(note)});
+  document.rows = [&] { return claim_table(plan.claims, results, /*every_row=*/true); };
+  document.json = [&, size] { return to_json(plan.claims, results, evidence, size, kAlpha); };
+  document.page = [&, size] {
+    return make_claims_page(plan.claims, results, evidence, to_string(size), directory.string());
+  };
+  return document;
 }
 
-int reproduce(const ReproduceRequest& request) {
-  check_request(request);
-  ClaimPlan plan = plan_claims(request.claims, request.size, request.seeds);
-  const int jobs = request.jobs > 0 ? request.jobs : count_hardware_threads();
-  if (request.list) {
-    print_claims(plan, request);
-    return 0;
-  }
-  const fs::path directory =
-      request.directory.value_or(request.size == ClaimSize::full ? "runs/claims-full" : "runs/claims");
-  std::vector<fs::path> directories{directory};
-  directories.insert(directories.end(), request.with.begin(), request.with.end());
-  for (const fs::path& other : request.with) note_useless(plan, request, "--with", other);
-  if (request.judge_only && !request.directory && !fs::exists(directory)) {
-    throw InputError(
-        fmt::format("there is no directory {}; name that of the runs with -o, or train without --judge-only",
-                    directory.string()));
-  }
-  if (request.judge_only || fs::exists(directory)) check_directory("-o", directory);
-  if (request.judge_only && request.with.empty()) note_useless(plan, request, "-o", directory);
-  if (!request.judge_only && !request.dry_run) {
-    check_output_folder(directory, directory);
-    make_folder(directory);
-  }
-  if (!request.judge_only) {  // refuses other settings before anything is trained
-    collect_evidence(plan, {directory});
-    check_unfinished(plan, directory);
-  }
-  if (request.dry_run) {
-    print_plan(plan, request, directory, jobs);
-    return 0;
-  }
-  if (!request.judge_only) {
-    if (const int code = train(request, plan, directory)) return code;
-  }
+/// Judges the claims by the finished runs and prints the verdicts. Writes claims.json and claims.html after training.
+void judge(const ReproduceRequest& request, ClaimPlan plan, const std::vector<fs::path>& directories) {
   AllEvidence evidence = collect_evidence(plan, directories);
   if (request.finished) {
     keep_finished(plan, evidence);
@@ -324,20 +258,58 @@ int reproduce(const ReproduceRequest& request) {
           fmt::join(names, ", ")));
     }
   }
+  const fs::path& directory = directories.front();
   const std::vector<ClaimResult> results = judge_among_all(plan, evidence, request.size, directories);
-  const std::string json =
-      to_indented_json(posbench::to_json(plan.claims, results, evidence, request.size, kAlpha));
-  if (!request.judge_only) write_file(directory / "claims.json", json);
-  const std::optional<fs::path> page =
-      request.page || request.judge_only ? request.page : std::optional(directory / "claims.html");
-  if (page) {
-    write_file(*page,
-               make_claims_page(plan.claims, results, evidence, to_string(request.size), directory.string()));
+  Document document = verdict_document(plan, results, evidence, request.size, directory);
+  if (!request.judge_only) {
+    const fs::path file = directory / "claims.json", page = directory / "claims.html";
+    write_file(file, render(document, Format::json));
+    write_file(page, render(document, Format::html));
+    document.blocks.emplace_back(Facts{{{"claims", file.string()}, {"page", page.string()}}});
   }
-  print_results(request, plan, results, json);
-  if (request.format == Format::json || request.format == Format::csv) return 0;
-  if (!request.judge_only) fmt::print("\nclaims: {}\n", (directory / "claims.json").string());
-  if (page) fmt::print("{}page: {}\n", request.judge_only ? "\n" : "", page->string());
+  write_document(request.output, document);
+}
+
+/// Refuses directories that cannot be used, and notes those that have no run of the plan.
+void check_directories(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path& directory) {
+  for (const fs::path& other : request.with) note_useless(plan, request, "--with", other);
+  if (request.judge_only && !request.directory && !fs::exists(directory)) {
+    throw InputError(
+        fmt::format("there is no directory {}; name that of the runs with -o, or train without --judge-only",
+                    directory.string()));
+  }
+  if (request.judge_only || fs::exists(directory)) check_directory("-o", directory);
+  if (request.judge_only && request.with.empty()) note_useless(plan, request, "-o", directory);
+  if (request.judge_only) return;
+  if (!request.dry_run) {
+    check_output_folder(directory, directory);
+    make_folder(directory);
+  }
+  collect_evidence(plan, {directory});  // refuses other settings before anything is trained
+  check_unfinished(plan, directory);
+}
+
+int reproduce(const ReproduceRequest& request) {
+  check_request(request);
+  ClaimPlan plan = plan_claims(request.claims, request.size, request.seeds);
+  if (request.list) {
+    write_document(request.output, list_document(plan, request));
+    return 0;
+  }
+  const fs::path directory =
+      request.directory.value_or(request.size == ClaimSize::full ? "runs/claims-full" : "runs/claims");
+  check_directories(request, plan, directory);
+  if (request.dry_run) {
+    const int jobs = request.jobs > 0 ? request.jobs : count_hardware_threads();
+    write_document(request.output, plan_document(plan, request, directory, jobs));
+    return 0;
+  }
+  if (!request.judge_only) {
+    if (const int code = train(request, plan, directory)) return code;
+  }
+  std::vector<fs::path> directories{directory};
+  directories.insert(directories.end(), request.with.begin(), request.with.end());
+  judge(request, std::move(plan), directories);
   return 0;
 }
 

@@ -27,25 +27,16 @@ void check_directory(const char* option, const fs::path& path) {
 
 void check_request(const ReproduceRequest& request) {
   if (request.directory && request.directory->extension() == ".html") {
-    throw InputError(fmt::format("-o is '{0}', expected the directory of the runs; use --page {0} for the page",
-                                 request.directory->string()));
-  }
-  if (request.page && (request.list || request.dry_run))
     throw InputError(
-        "--page excludes --list and --dry-run; '--judge-only -o DIR --page FILE' writes a page of the runs in DIR");
-  if (request.finished && !request.judge_only) throw InputError("--finished needs --judge-only");
-  if (request.verdict && !request.list) throw InputError("--verdict needs --list");
-  for (const fs::path& other : request.with) check_directory("--with", other);
-  if (request.page && (request.page->empty() || fs::is_directory(*request.page))) {
-    throw InputError(fmt::format("--page is '{}', expected a file, such as claims.html", request.page->string()));
+        fmt::format("-o is '{0}', expected the directory of the runs; use --format html >{0} for the page",
+                    request.directory->string()));
   }
-  if (request.page && !request.page->parent_path().empty()) check_directory("--page", request.page->parent_path());
-  if (request.page) check_output_place(*request.page);
   if (request.list && (request.directory || request.seeds > 0 || !request.with.empty())) {
     throw InputError(
         "--list prints the verdicts that come with posbench, without -o, -s and --with; 'posbench reproduce "
         "--judge-only -o DIR' prints those of your runs");
   }
+  for (const fs::path& other : request.with) check_directory("--with", other);
 }
 
 void add_options(CLI::App& command, const std::shared_ptr<ReproduceRequest>& request) {
@@ -57,7 +48,8 @@ void add_options(CLI::App& command, const std::shared_ptr<ReproduceRequest>& req
   for (const ClaimVerdict verdict : kClaimVerdicts) verdicts.emplace_back(word_of(verdict), verdict);
   add_choice<std::optional<ClaimVerdict>, ClaimVerdict>(command, "--verdict", request->verdict, verdicts,
                                                         "with --list: only claims with this verdict")
-      ->default_str("any");
+      ->default_str("any")
+      ->needs(list);
   CLI::Option* dry_run =
       command
           .add_flag(
@@ -93,26 +85,28 @@ void add_options(CLI::App& command, const std::shared_ptr<ReproduceRequest>& req
                   "directories of other runs or shards; their finished runs and seeds are not trained again")
       ->take_all()
       ->default_str("none");
+  CLI::Option* judge_only =
+      command.add_flag("--judge-only", request->judge_only, "judge by the finished runs and train nothing")
+          ->excludes(list)
+          ->excludes(dry_run)
+          ->excludes(jobs)
+          ->excludes(shard);
   command
-      .add_option("--page", request->page,
-                  "page to write, which shows each claim with a plot of the accuracies that decide it")
-      ->default_str("claims.html in the directory; none with --judge-only");
-  command.add_flag("--judge-only", request->judge_only, "judge by the finished runs and train nothing")
-      ->excludes(list)
-      ->excludes(dry_run)
-      ->excludes(jobs)
-      ->excludes(shard);
-  command.add_flag("--finished", request->finished,
-                   "with --judge-only: judge only the claims whose runs are all finished");
-  add_choice<Format, Format>(
-      command, "--format", request->format,
+      .add_flag("--finished", request->finished,
+                "with --judge-only: judge only the claims whose runs are all finished")
+      ->needs(judge_only);
+  add_choice<std::optional<Format>, Format>(
+      command, "--format", request->output.format,
       {{"console", Format::console},
        {"markdown", Format::markdown},
        {"csv", Format::csv},
        {"json", Format::json},
+       {"html", Format::html},
        {"latex", Format::latex}},
-      "format of the output; Markdown and LaTeX also have the statements of the claims and their sources");
-  add_color(command, request->color);
+      "format of the output; html: a page that shows each claim with a plot of the "
+      "accuracies that decide it")
+      ->default_str("console");
+  add_color(command, request->output.color);
   set_footer(
       command,
       {{"posbench reproduce --list", "all claims"},
@@ -120,7 +114,7 @@ void add_options(CLI::App& command, const std::shared_ptr<ReproduceRequest>& req
        {"posbench reproduce cope-flip-flop-longer --dry-run", "the runs of one claim"},
        {"posbench reproduce cope-counting-5 -s 41 -o claims/more --with claims/1", "more seeds than in claims/1"},
        {"posbench reproduce -o claims/1 --shard 1/2", "and on another machine: -o claims/2 --shard 2/2"},
-       {"posbench reproduce -o claims/1 --with claims/2 --judge-only --page claims.html", ""}},
+       {"posbench reproduce -o claims/1 --with claims/2 --judge-only --format html >claims.html", ""}},
       {"Claims with equal settings share their runs. Finished runs are not repeated. The same command continues "
        "an interrupted run."});
 }

@@ -70,17 +70,6 @@ std::string console_lines(const Text& text, int width) {
          (width == 0 ? indent_lines(lines, kIndent) : wrapped_lines(lines, kIndent, width)) + "\n";
 }
 
-Json table_json(const Table& table) {
-  Json rows = Json::array();
-  for (const std::vector<Cell>& cells : table.rows) {
-    Json row = Json::object();
-    for (size_t column = 0; column < cells.size(); ++column)
-      row[table.columns[column].header] = cells[column].text;
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
 /// Returns the tables of a document.
 std::vector<const Table*> tables_of(const Document& document) {
   std::vector<const Table*> tables;
@@ -120,6 +109,17 @@ void add_to_page(const Document::Block& block, Page& page) {
 }
 
 }  // namespace
+
+Json to_json(const Table& table) {
+  Json rows = Json::array();
+  for (const std::vector<Cell>& cells : table.rows) {
+    Json row = Json::object();
+    for (size_t column = 0; column < cells.size(); ++column)
+      row[table.columns[column].header] = cells[column].text;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
 
 std::string to_console_text(const Document& document, const ConsoleStyle& style) {
   const auto paragraph = [&](const std::string& text, size_t indent) {
@@ -212,7 +212,7 @@ std::string to_json_text(const Document& document) {
   }
   if (document.json) return to_indented_json(document.json());
   Json json = {{"title", document.title}, {"tables", Json::array()}};
-  for (const Table* table : tables_of(document)) json["tables"].push_back(table_json(*table));
+  for (const Table* table : tables_of(document)) json["tables"].push_back(to_json(*table));
   return to_indented_json(json);
 }
 

@@ -21,4 +21,7 @@ std::string to_html(const Document&);
 std::string to_csv(const Document&);
 std::string to_json_text(const Document&);
 
+/// Returns an object for each row, with the headers as keys.
+Json to_json(const Table&);
+
 }  // namespace posbench

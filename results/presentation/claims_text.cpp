@@ -35,23 +35,6 @@ Tone tone(ClaimVerdict verdict) {
   return Tone::plain;
 }
 
-/// Returns a row for each rule. The first two columns have the name or the statement of the claim and its verdict,
-/// in its first row or in `every_row`.
-Table rule_rows(std::span<const Claim> claims, std::span<const ClaimResult> results, bool every_row,
-                const char* column, std::string (*title)(const Claim&)) {
-  Table table{{{column}, {"verdict"}, {"rule"}, {"published", Align::right}, {"found (95 %)", Align::right}}, {}};
-  for (size_t i = 0; i < claims.size(); ++i) {
-    for (size_t r = 0; r < claims[i].rules.size(); ++r) {
-      const RuleResult& rule = results[i].rules[r];
-      const bool named = r == 0 || every_row;
-      const Cell verdict = named ? verdict_cell(results[i].verdict) : Cell{""};
-      table.rows.push_back({named ? title(claims[i]) : "", verdict, rule_text(claims[i].rules[r]),
-                            published_text(claims[i], claims[i].rules[r]), found_text(rule)});
-    }
-  }
-  return table;
-}
-
 /// Returns a published number as an accuracy from 0 to 1; empty if it is something else, such as a gain.
 std::optional<double> as_accuracy(const Published& published) {
   const auto has = [&](const char* words) { return published.what.find(words) != std::string::npos; };
@@ -174,13 +157,32 @@ Table claim_list(std::span<const Claim> claims, std::span<const ClaimResult> res
   return table;
 }
 
-Table claim_table(std::span<const Claim> claims, std::span<const ClaimResult> results, bool every_row) {
-  return rule_rows(claims, results, every_row, "claim", [](const Claim& claim) { return claim.name; });
+Table claim_verdicts(std::span<const Claim> claims, std::span<const ClaimResult> results) {
+  Table table{{{"claim"}, {"verdict"}, {"kind"}}, {}};
+  for (size_t i = 0; i < claims.size(); ++i)
+    table.rows.push_back({claims[i].name, verdict_cell(results[i].verdict), to_string(claims[i].kind)});
+  return table;
 }
 
-Table claim_statements(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  return rule_rows(claims, results, false, "statement",
-                   [](const Claim& claim) { return fmt::format("{} ({})", claim.statement, claim.source); });
+Table claim_reasons(std::span<const Claim> claims, std::span<const ClaimResult> results) {
+  const bool has_reasons = std::ranges::any_of(results, [](const auto& result) { return !result.reason.empty(); });
+  Table table{{{"claim"}, {has_reasons ? "reason of the verdict" : "statement"}}, {}};
+  for (size_t i = 0; i < claims.size(); ++i)
+    table.rows.push_back({claims[i].name, has_reasons ? results[i].reason : claims[i].statement});
+  return table;
+}
+
+Table claim_table(std::span<const Claim> claims, std::span<const ClaimResult> results, bool every_row) {
+  Table table{{{"claim"}, {"verdict"}, {"rule"}, {"published", Align::right}, {"found (95 %)", Align::right}}, {}};
+  for (size_t i = 0; i < claims.size(); ++i) {
+    for (size_t r = 0; r < claims[i].rules.size(); ++r) {
+      const bool is_named = r == 0 || every_row;
+      table.rows.push_back({is_named ? claims[i].name : "", is_named ? verdict_cell(results[i].verdict) : Cell{""},
+                            rule_text(claims[i].rules[r]), published_text(claims[i], claims[i].rules[r]),
+                            found_text(results[i].rules[r])});
+    }
+  }
+  return table;
 }
 
 std::vector<std::string> claim_notes(std::span<const Claim> claims, std::span<const ClaimResult> results) {

@@ -42,12 +42,15 @@ std::string count_verdicts(std::span<const ClaimResult>);
 /// statement and the reason of the verdict.
 Table claim_list(std::span<const Claim>, std::span<const ClaimResult>);
 
+/// Returns name, verdict and kind of each claim.
+Table claim_verdicts(std::span<const Claim>, std::span<const ClaimResult>);
+
+/// Returns the reasons of the verdict of claims that have the same; the statements, if there is no reason.
+Table claim_reasons(std::span<const Claim>, std::span<const ClaimResult>);
+
 /// Returns a row for each rule of each claim: claim, verdict, rule, published and found result. Claim and
 /// verdict are in the first row of a claim, or in `every_row`.
-Table claim_table(std::span<const Claim>, std::span<const ClaimResult>, bool every_row = false);
-
-/// Returns the same rows for a document: with the statement and its source instead of the claim's name.
-Table claim_statements(std::span<const Claim>, std::span<const ClaimResult>);
+Table claim_table(std::span<const Claim>, std::span<const ClaimResult>, bool every_row);
 
 /// Returns the text below the table: the numbers of claims of each verdict and of each kind, and the reasons of
 /// open claims.

@@ -163,7 +163,6 @@ class Terminal(Console):
             "golden rope -o loud/report.json",
             "forward loud parity_check rope --initial --model-output loud/models/rope.safetensors",
             "score answers.jsonl -o loud/report.json",
-            "reproduce majority-of-bits --judge-only -o . --page loud/report.json",
         ):
             self.refused(writes, "belongs to a run, which would be damaged")
         self.refused("run --resume -o loud --trace-loss", "loud was started without --trace-loss")

@@ -79,18 +79,6 @@ ClaimPlan check_kept_verdicts(ClaimSize size, const std::filesystem::path& direc
 
 }  // namespace
 
-TEST_CASE("at least thirty claims cover many families, and some are not expected to hold") {
-  std::set<std::string> families;
-  int doubtful = 0;
-  for (const ClaimFile& file : claim_files()) {
-    families.insert(file.claim.family);
-    doubtful += file.claim.expected != "reproduced";
-  }
-  CHECK(claim_files().size() >= 30);
-  CHECK(families.size() >= 8);
-  CHECK(doubtful >= 5);
-}
-
 TEST_CASE(
     "the claims have few enough order rules that seven seeds can decide each of them, and have these seeds") {
   constexpr double kSmallestP = 1.0 / 3432;  // of 7 seeds against 7
@@ -215,36 +203,72 @@ TEST_CASE("show prints the result of a rule in the stored runs") {
   CHECK((has_level && has_order));
 }
 
-TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing without runs") {
+TEST_CASE("reproduce --list has a line for each claim, and --verdict the reasons") {
   const TemporaryDirectory directory;
   const Outcome list = posbench_command(directory, "reproduce --list");
   CHECK(list.code == 0);
   CHECK(list.out.find("cope-counting-3") != std::string::npos);
   CHECK(list.out.substr(0, list.out.find('\n')).ends_with(" kind"));
-  CHECK(std::ranges::count(list.out, '\n') < 140);  // one table with a line for each claim
+  CHECK(std::ranges::count(list.out, '\n') < 140);
   CHECK(list.out.find("\nkinds: ") != std::string::npos);
-  const Outcome unknown = posbench_command(directory, "reproduce cope-counting-4");
-  CHECK(unknown.code == 2);
-  CHECK(unknown.error.find("unknown claim 'cope-counting-4'; did you mean 'cope-counting-") != std::string::npos);
-  CHECK(posbench_command(directory, "reproduce cope").error.find("; did you mean 'cope-*'?") != std::string::npos);
   const Outcome of_pattern = posbench_command(directory, "reproduce --list 'cope-counting-*' --format csv");
-  CHECK(std::count(of_pattern.out.begin(), of_pattern.out.end(), '\n') ==
-        4);  // a header, and 1, 3 and 5 variables
-  CHECK(posbench_command(directory, "reproduce 'x-*'").error.find("unknown claim 'x-*'") != std::string::npos);
-  CHECK(posbench_command(directory, "reproduce --finished").error.find("--finished needs --judge-only") !=
+  CHECK(std::ranges::count(of_pattern.out, '\n') == 4);  // a header, and 1, 3 and 5 variables
+  const Outcome contradicted = posbench_command(directory, "reproduce --list --verdict contradicted");
+  CHECK(contradicted.out.substr(0, contradicted.out.find('\n')).ends_with(" statement"));
+  CHECK(contradicted.out.find(" contradicted\nkinds: ") != std::string::npos);
+  CHECK(contradicted.out.find("inconclusive,") == std::string::npos);
+  CHECK(posbench_command(directory, "reproduce --list --verdict weaker").out.find("nine in ten are unlikely") !=
         std::string::npos);
-  const Outcome finished = posbench_command(
-      directory, "reproduce --full --judge-only --finished --format csv -o '" + kKeptFull.string() + "'");
+}
+
+TEST_CASE("reproduce refuses what it cannot do, with what to do") {
+  const TemporaryDirectory directory;
+  const auto refuses = [&](const std::string& arguments, const std::string& reason) {
+    INFO(arguments);
+    const Outcome outcome = posbench_command(directory, "reproduce " + arguments);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.error.find(reason) != std::string::npos);
+  };
+  refuses("cope-counting-4", "unknown claim 'cope-counting-4'; did you mean 'cope-counting-");
+  refuses("cope", "; did you mean 'cope-*'?");
+  refuses("'x-*'", "unknown claim 'x-*'");
+  refuses("--finished", "--judge-only");
+  refuses("--judge-only --finished -o . --with .",
+          "none of these claims has all its runs finished in ., .; --dry-run lists the runs");
+  refuses("--judge-only -o . --with tra-flip-flop", "no such directory; the names of claims come before --with");
+  refuses("--judge-only -o . --shard 1/2", "--shard excludes --judge-only");
+  refuses("--list -j 2", "--list excludes --jobs");
+  refuses("none --shard 5", "--shard '5': expected K/N");
+  refuses("--list -o .", "--list prints the verdicts that come with posbench");
+  refuses("-o claims.html", "expected the directory of the runs; use --format html");
+  refuses("--judge-only", "there is no directory runs/claims; name");
+  refuses("cope-counting-1 --judge-only -o none", "none: there is no such directory");
+  refuses("cope-counting-1 --judge-only -o . --with none", "none: there is no such directory");
+}
+
+TEST_CASE("reproduce judges only finished claims with --finished, and notes directories of the other size") {
+  const TemporaryDirectory directory;
+  const std::string kept = fmt::format("-o '{}'", kKeptFull.string());
+  const Outcome finished =
+      posbench_command(directory, "reproduce --full --judge-only --finished --format csv " + kept);
   CHECK(finished.out.find("xpos-induction-four") != std::string::npos);
   CHECK(finished.out.find("not run") == std::string::npos);
-  CHECK(posbench_command(directory, "reproduce --judge-only --finished -o . --with .")
-            .error.find("none of these claims has all its runs finished in ., .; --dry-run lists the runs") !=
+  CHECK(posbench_command(directory, "reproduce offset-sort --judge-only " + kept)
+            .error.find("has no run of these claims; it has runs of the full size, so add --full") !=
         std::string::npos);
-  CHECK(posbench_command(directory, "reproduce --judge-only -o . --with tra-flip-flop")
-            .error.find("no such directory; the names of claims come before --with") != std::string::npos);
-  CHECK(refusal(directory, "reproduce --judge-only -o . --shard 1/2").find("--shard excludes --judge-only") !=
-        std::string::npos);
-  CHECK(refusal(directory, "reproduce --list -j 2").find("--list excludes --jobs") != std::string::npos);
+  CHECK(posbench_command(directory, "reproduce offset-sort --full --judge-only " + kept).error.empty());
+  const Outcome nothing = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o .");
+  CHECK(nothing.code == 0);
+  CHECK(nothing.out.find("1 not run") != std::string::npos);
+  const Outcome csv = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o . --format csv");
+  CHECK(csv.out.starts_with("claim,verdict,rule,"));
+  CHECK(std::ranges::count(csv.out, '\n') == 2);  // a header and one rule, no notes
+  CHECK(posbench_command(directory, "reproduce cope-counting-1 --judge-only -o . --format html")
+            .out.find("1 claim about position encodings") != std::string::npos);
+}
+
+TEST_CASE("show names the differences of a claim at both sizes") {
+  const TemporaryDirectory directory;
   CHECK(posbench_command(directory, "show cycle-navigation-best").out.find("trains its runs") !=
         std::string::npos);
   CHECK(posbench_command(directory, "show offset-sort").out.find("differs, full:") != std::string::npos);
@@ -252,39 +276,6 @@ TEST_CASE("reproduce lists claims, refuses unknown names, and judges nothing wit
       posbench_command(directory, "show none-over-offset-sort").out;  // has "reduced": "full"
   CHECK(one_size.find("differs:") != std::string::npos);
   CHECK(one_size.find("differs, full:") == std::string::npos);
-  CHECK(posbench_command(directory, "reproduce none --shard 5").error.find("--shard '5': expected K/N") !=
-        std::string::npos);
-  CHECK(posbench_command(directory, "reproduce --list -o .")
-            .error.find("--list prints the verdicts that come with posbench") != std::string::npos);
-  CHECK(posbench_command(directory, "reproduce --judge-only")
-            .error.find("there is no directory runs/claims; name") != std::string::npos);
-  for (const char* missing : {"-o none", "-o . --with none", "-o . --page none/page.html"}) {
-    const Outcome outcome =
-        posbench_command(directory, fmt::format("reproduce cope-counting-1 --judge-only {}", missing));
-    CHECK(outcome.code == 2);
-    CHECK(outcome.error.find("none: there is no such directory") != std::string::npos);
-  }
-  CHECK(posbench_command(directory, "reproduce cope-counting-1 --judge-only -o . --page ..")
-            .error.find("--page is '..', expected a file, such as claims.html") != std::string::npos);
-  const std::string kept = fmt::format("-o '{}'", kKeptFull.string());
-  CHECK(posbench_command(directory, "reproduce offset-sort --judge-only " + kept)
-            .error.find("has no run of these claims; it has runs of the full size, so add --full") !=
-        std::string::npos);
-  CHECK(posbench_command(directory, "reproduce offset-sort --full --judge-only " + kept).error.empty());
-  const Outcome contradicted = posbench_command(directory, "reproduce --list --verdict contradicted");
-  CHECK(contradicted.out.starts_with("claim "));
-  CHECK(contradicted.out.substr(0, contradicted.out.find('\n')).ends_with(" statement"));
-  CHECK(posbench_command(directory, "reproduce --list --verdict weaker").out.find("nine in ten are unlikely") !=
-        std::string::npos);
-  CHECK(contradicted.out.find(" contradicted\nkinds: ") != std::string::npos);
-  CHECK(contradicted.out.find("inconclusive,") == std::string::npos);
-  const Outcome nothing = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o .");
-  CHECK(nothing.code == 0);
-  CHECK(nothing.out.find("1 not run") != std::string::npos);
-  CHECK(nothing.out.find("; --dry-run lists what is left to train\n") != std::string::npos);
-  const Outcome csv = posbench_command(directory, "reproduce cope-counting-1 --judge-only -o . --format csv");
-  CHECK(csv.out.starts_with("claim,verdict,rule,"));
-  CHECK(std::count(csv.out.begin(), csv.out.end(), '\n') == 2);  // a header and one rule, no notes
 }
 
 TEST_CASE("a claim that is named has the verdict that it has among all claims") {

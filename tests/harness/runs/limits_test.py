@@ -44,7 +44,7 @@ class Machine(Case):
         for kilobytes in range(starts + 1000, starts + 81000, 1000):
             with self.subTest(kilobytes=kilobytes):
                 done = subprocess.run(
-                    [PROGRAM, "board", "--summary", "-q"],
+                    [PROGRAM, "board", "-q"],
                     capture_output=True,
                     preexec_fn=limit(resource.RLIMIT_AS, kilobytes << 10),
                 )

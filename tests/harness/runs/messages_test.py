@@ -55,17 +55,9 @@ class Messages(Case):
                 self.assertIn(message, self.posbench(*arguments, code=2).stderr)
                 self.assertEqual(list(self.folder.iterdir()), [])
 
-    def test_a_list_of_claims_has_no_page(self):
-        for option in ("--list", "--dry-run"):
-            with self.subTest(option=option):
-                done = self.posbench("reproduce", option, "--page", "claims.html", code=2)
-                self.assertIn(b"--page excludes --list and --dry-run", done.stderr)
-                self.assertEqual(list(self.folder.iterdir()), [])
-
     def test_an_option_without_its_value_does_not_take_the_next_option(self):
         for arguments in (
             ["reproduce", "-o", "--list"],
-            ["reproduce", "--page", "--list"],
             ["run", "-o", "--resume"],
             ["run", "-o", "-q"],
             ["run", "-e", "--dry-run"],
@@ -140,9 +132,6 @@ class Messages(Case):
             with self.subTest(file=file):
                 done = self.posbench("report", "run", "--metric", "loss", "-o", file, code=2)
                 self.assertIn(b"--metric needs --format console, markdown or latex", done.stderr)
-        done = self.posbench("recommend", "--aspects", "counting", "-o", "x.html", code=2)
-        self.assertIn(b"recommend writes no page; use -o with .md", done.stderr)
-        self.assertNotIn(b"html", self.posbench("recommend", "--help").stdout)
 
     def test_a_program_name_that_is_not_utf8_is_no_failure(self):
         command = [
