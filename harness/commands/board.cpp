@@ -1,4 +1,4 @@
-// `posbench board`: all encodings on all tasks in tiers with their costs, and the user's own among them.
+// `posbench board`: all encodings on all tasks in tiers with their costs, or ranked by aspects, and the user's among them.
 #include "results/statistics/board.h"
 
 #include <fmt/format.h>
@@ -8,25 +8,22 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "base/printable.h"
 #include "base/text.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/names.h"
-#include "harness/config/user_files.h"
 #include "harness/console/help.h"
 #include "harness/console/output.h"
 #include "harness/console/read_board.h"
-#include "harness/console/terminal.h"
 #include "harness/runs/page_options.h"
-#include "results/document/wrap.h"
+#include "results/presentation/aspect_ranking_text.h"
 #include "results/presentation/board_page.h"
 #include "results/presentation/board_text.h"
 #include "results/presentation/encoding_overview.h"
@@ -39,72 +36,71 @@ namespace {
 
 struct BoardRequest {
   AddedReports reports;
-  std::optional<std::string> tasks, encodings;
+  std::optional<std::string> tasks, encodings, aspects;
+  std::optional<double> length;
   std::string family;
   BoardOptions options;
-  bool only_users = false, summary = false, by_task = false;
+  bool only_users = false, by_task = false;
   Output output;
 };
 
-/// Selects the tasks and encodings that are shown.
-class BoardSelection {
- public:
-  BoardSelection(const BoardRequest& request, const Board& board) : family_(request.family) {
-    for (const BoardTask& task : board.tasks) {
-      add(task.task, tasks_);
-      for (const BoardRow& row : task.rows) add(row.encoding, encodings_);
-      for (const BoardRow& row : task.recurrent) add(row.encoding, encodings_);
+enum class NameKind { task, encoding };
+
+/// Returns the names that are in a list of specs, names without options, and patterns; without a list, all.
+std::set<std::string> select_names(const std::optional<std::string>& list, NameKind kind,
+                                   const std::set<std::string>& names) {
+  if (!list) return names;
+  std::set<std::string> chosen;
+  for (const std::string& given : split_specs(*list)) {
+    const bool is_encoding = kind == NameKind::encoding;
+    const std::string item = is_encoding ? encoding_name(given) : given;
+    bool is_found = false;
+    for (const std::string& name : names) {
+      if (!selects(item, name)) continue;
+      is_found = true;
+      chosen.insert(name);
     }
-    select(request.tasks, "task", tasks_);
-    std::vector<std::string> families;
-    for (const std::string& encoding : encodings_) add(family_of(encoding), families);
-    if (!family_.empty() && std::find(families.begin(), families.end(), family_) == families.end()) {
-      throw InputError(fmt::format("the board has no family '{}'{} (families: {})", family_,
-                                   did_you_mean(family_, families), fmt::join(families, ", ")));
+    if (is_found) continue;
+    if (is_encoding ? encodings().contains(item) : tasks().contains(spec_name(item))) {
+      throw InputError(fmt::format("the board has no result of '{}'; 'posbench run -{} {}' makes some", item,
+                                   is_encoding ? 'e' : 't', item));
     }
-    select(request.encodings, "encoding", encodings_);
+    std::set<std::string> known;
+    for (const std::string& name : names) known.insert(spec_name(name));
+    throw InputError(fmt::format("the board has no {} '{}'{} ('posbench board' shows all)",
+                                 is_encoding ? "encoding" : "task", item,
+                                 did_you_mean(item, {known.begin(), known.end()})));
   }
+  return chosen;
+}
 
-  bool has_task(const std::string& name) const { return has(tasks_, name); }
-  bool has_encoding(const std::string& name) const {
-    return has(encodings_, name) && (family_.empty() || family_of(name) == family_);
-  }
-
- private:
-  static bool has(const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  }
-  static void add(const std::string& name, std::vector<std::string>& names) {
-    if (!has(names, name)) names.push_back(name);
-  }
-
-  /// Keeps the names that are in the list: specs, names without options, or patterns.
-  static void select(const std::optional<std::string>& list, const char* kind, std::vector<std::string>& names) {
-    if (!list) return;
-    std::vector<std::string> chosen, known;
-    for (const std::string& name : names) add(spec_name(name), known);
-    for (const std::string& given : split_specs(*list)) {
-      const std::string item = std::string_view(kind) == "encoding" ? encoding_name(given) : given;
-      const auto is_selected = [&](const std::string& name) { return selects(item, name); };
-      if (std::ranges::none_of(names, is_selected)) {
-        const bool is_encoding = std::string_view(kind) == "encoding";
-        if (is_encoding ? encodings().contains(item) : tasks().contains(spec_name(item))) {
-          throw InputError(fmt::format("the board has no result of '{}'; 'posbench run -{} {}' makes some", item,
-                                       is_encoding ? 'e' : 't', item));
-        }
-        throw InputError(fmt::format("the board has no {} '{}'{} ('posbench board --summary' shows all)", kind,
-                                     item, did_you_mean(item, known)));
-      }
-      for (const std::string& name : names) {
-        if (is_selected(name)) add(name, chosen);
-      }
-    }
-    names = std::move(chosen);
-  }
-
-  std::vector<std::string> tasks_, encodings_;
-  std::string family_;
+/// The tasks and encodings that are shown.
+struct BoardSelection {
+  std::set<std::string> tasks, encodings;
 };
+
+BoardSelection select_rows(const BoardRequest& request, const BoardReport& all) {
+  BoardSelection of_all;
+  for (const Report* report : {&all.report, &all.recurrent}) {
+    for (const ExperimentResult& experiment : report->experiments) {
+      of_all.tasks.insert(experiment.id.task);
+      of_all.encodings.insert(experiment.id.encoding);
+    }
+  }
+  BoardSelection selection{select_names(request.tasks, NameKind::task, of_all.tasks),
+                           select_names(request.encodings, NameKind::encoding, of_all.encodings)};
+  if (request.family.empty()) return selection;
+  std::set<std::string> families;
+  for (const std::string& encoding : of_all.encodings) families.insert(family_of(encoding));
+  if (!families.contains(request.family)) {
+    throw InputError(fmt::format("the board has no family '{}'{} (families: {})", request.family,
+                                 did_you_mean(request.family, {families.begin(), families.end()}),
+                                 fmt::join(families, ", ")));
+  }
+  std::erase_if(selection.encodings,
+                [&](const std::string& encoding) { return family_of(encoding) != request.family; });
+  return selection;
+}
 
 /// Returns the definition of a task and what it requires of attention.
 std::string about(const std::string& spec) {
@@ -114,212 +110,189 @@ std::string about(const std::string& spec) {
   return info.requirement.empty() ? info.definition : info.definition + " " + info.requirement;
 }
 
-/// Returns the purpose of a split, or an empty text.
-std::string why(const std::string& spec, const std::string& split) {
-  const std::string name = spec_name(spec);
-  if (!tasks().contains(name)) return "";
-  for (const TaskInfo::Split& of_task : tasks().find(name).info.splits) {
-    if (of_task.name == split) return fmt::format("{}: {}.", split, of_task.why);
+/// Returns the definition of a task and the purposes of its splits on the board.
+std::string about_with_splits(const BoardTask& task) {
+  std::string text = about(task.task);
+  if (text.empty()) return "";
+  for (const TaskInfo::Split& split : tasks().find(spec_name(task.task)).info.splits) {
+    if (std::ranges::find(task.splits, split.name) != task.splits.end())
+      text += fmt::format(" {}: {}.", split.name, split.why);
   }
-  return "";
+  return text;
 }
 
-/// Returns the splits of the selected tasks.
-std::vector<std::string> split_names(const BoardRequest& request, const Report& report) {
-  std::vector<std::string> names{"in_distribution", "out_of_distribution"};
-  const std::vector<std::string> items = split_specs(request.tasks.value_or("all"));
-  for (const TaskBaseline& task : report.tasks) {
-    if (std::ranges::none_of(items, [&](const std::string& item) { return selects(item, task.task); })) continue;
-    for (const SplitBaseline& split : task.splits) {
-      if (std::find(names.begin(), names.end(), split.name) == names.end()) names.push_back(split.name);
-    }
-  }
-  return names;
-}
-
-/// Throws InputError if a selected task is on the board, but does not have the selected split.
+/// Throws InputError if the tasks that an item of the list selects do not have the selected split.
 void check_split(const BoardRequest& request, const BoardReport& all, const Board& board) {
-  if (!request.tasks) return;
-  for (const std::string& item : split_specs(*request.tasks)) {
+  for (const std::string& item : split_specs(request.tasks.value_or("all"))) {
     const auto is_selected = [&](const auto& task) { return selects(item, task.task); };
     if (std::ranges::any_of(board.tasks, is_selected)) continue;
-    const auto found = std::ranges::find_if(all.report.tasks, is_selected);
-    if (found == all.report.tasks.end()) continue;
-    std::vector<std::string> names;
-    for (const SplitBaseline& of_task : found->splits) names.push_back(of_task.name);
-    throw InputError(fmt::format("task '{}' has no split '{}' (its splits: {})", found->task,
-                                 request.options.split, fmt::join(names, ", ")));
-  }
-}
-
-/// Returns a table for a single task, or tiers for several tasks.
-std::string console_text(const Board& board, const BoardTexts& words, const ConsoleStyle& style) {
-  const int width = style.width == 0 ? kPipedWidth : style.width;
-  std::string text;
-  for (const BoardTask& task : board.tasks) {
-    text += to_printable(fmt::format("{}, {}", task.task, split_title(task))) + "\n";
-    const std::string definition = words.about(task.task);
-    if (!definition.empty()) text += wrap_text(to_printable(definition), 0, width) + "\n";
-    for (const std::string& split : task.splits) {
-      const std::string reason = why(task.task, split);
-      if (!reason.empty()) text += wrap_text(to_printable(reason), 2, width) + "\n";
+    std::set<std::string> splits{"in_distribution", "out_of_distribution"};
+    std::set<std::string> of_tasks;
+    for (const TaskBaseline& task : all.report.tasks) {
+      if (!is_selected(task)) continue;
+      of_tasks.insert(task.task);
+      for (const SplitBaseline& split : task.splits) splits.insert(split.name);
     }
-    text += wrap_text(to_printable(task_summary_text(task, board.options)), 0, width) + "\n\n";
-    if (board.tasks.size() == 1) {
-      text += to_console_text(board_table(task), style);
-    } else {
-      for (const std::string& line : tier_lines(task))
-        text += "  " + wrap_text(to_printable(line), 6, width - 2) + "\n";
-    }
-    text += '\n';
+    if (of_tasks.empty()) continue;  // only recurrent models ran it
+    const std::string& split = request.options.split;
+    throw InputError(fmt::format("{} has no split '{}'{} (splits: {})",
+                                 of_tasks.size() == 1 ? fmt::format("task '{}'", *of_tasks.begin())
+                                 : request.tasks      ? fmt::format("no task of '{}'", item)
+                                                      : "no task of the board",
+                                 split, did_you_mean(split, {splits.begin(), splits.end()}),
+                                 fmt::join(splits, ", ")));
   }
-  return text;
 }
 
-std::string markdown_page(const Board& board, const BoardTexts& words) {
-  std::string text;
+using Blocks = std::vector<Document::Block>;
+
+void add_notes(const std::vector<std::string>& notes, Blocks& blocks) {
+  for (const std::string& note : notes) blocks.emplace_back(Note{note});
+}
+
+/// Adds the definition of each task and its table.
+void add_tasks(const Board& board, Blocks& blocks) {
   for (const BoardTask& task : board.tasks) {
-    text += fmt::format("### {}, {}\n\n{} {}\n\n{}\n", escape_markdown(task.task),
-                        escape_markdown(split_title(task)), escape_markdown(words.about(task.task)),
-                        escape_markdown(task_summary_text(task, board.options)), to_markdown(board_table(task)));
+    blocks.emplace_back(Heading{fmt::format("{}, {}", task.task, split_title(task))});
+    blocks.emplace_back(Text{about_with_splits(task)});
+    blocks.emplace_back(Text{task_summary_text(task, board.options)});
+    blocks.emplace_back(board_table(task));
   }
-  return text;
+  add_notes(board_length_notes(board), blocks);
 }
 
-std::string latex_tables(const Board& board, const BoardTexts& words) {
-  std::string text;
-  for (const BoardTask& task : board.tasks) {
-    const std::string caption = fmt::format("{}, {}: {} {}", task.task, split_title(task), words.about(task.task),
-                                            task_summary_text(task, board.options));
-    text += line_text(caption, Format::latex, {}) + "\n" + table_text(board_table(task), Format::latex, {}) + "\n";
+constexpr const char* kAboutByTask = "The flag --by-task prints every task with its definition and all rows.";
+
+/// Adds the tables of one encoding, or recurrent model, on several tasks.
+void add_encoding(const Board& board, Blocks& blocks) {
+  blocks.emplace_back(Text{overview_text(board)});
+  for (OverviewTable& part : overview_tables(board, /*with_lengths=*/false)) {
+    blocks.emplace_back(Text{std::move(part.title)});
+    blocks.emplace_back(std::move(part.table));
   }
-  return text;
+  if (!board.tasks.front().rows.empty()) blocks.emplace_back(Note{kAboutInterquartileMean});
+  blocks.emplace_back(Note{kAboutByTask});
 }
 
-constexpr const char* kAboutByTask = "The flag --by-task prints every task with its definition and tiers.";
-
-/// Returns the tables of one encoding, or recurrent model, on several tasks.
-std::string encoding_text(const Board& board, Format format, const ConsoleStyle& style) {
-  std::string text = line_text(overview_text(board), format, style) + "\n\n";
-  for (const OverviewTable& part : overview_tables(board, /*with_lengths=*/format != Format::console))
-    text += line_text(part.title, format, style) + "\n\n" + table_text(part.table, format, style) + "\n";
-  if (!board.tasks.front().rows.empty()) text += line_text(kAboutInterquartileMean, format, style) + "\n\n";
-  return text + line_text(kAboutByTask, format, style) + "\n\n";
-}
-
-std::string notes_text(const std::vector<std::string>& notes, Format format, const ConsoleStyle& style) {
-  std::string text;
-  for (const std::string& note : notes)
-    text += line_text(note, format, style, 2) + (format == Format::markdown ? "\n\n" : "\n");
-  return text;
-}
-
-/// Returns the table of a few encodings on several tasks, the best over all tasks first, and their means over the
+/// Adds the table of a few encodings on several tasks, the best over all tasks first, and their means over the
 /// tasks.
-std::string few_text(const Board& board, std::vector<std::string> encodings, Format format,
-                     const ConsoleStyle& style) {
+void add_few(const Board& board, std::vector<std::string> encodings, Blocks& blocks) {
   const OverTasks over = summarize_over_tasks(board);
   std::ranges::stable_sort(encodings, {}, [&](const std::string& encoding) {
     return std::ranges::find(over.rows, encoding, &OverTasksRow::encoding) - over.rows.begin();
   });
-  std::string text = line_text(side_by_side_text(board, encodings), format, style) + "\n\n" +
-                     table_text(side_by_side_table(board, encodings), format, style) + "\n";
-  if (!over.rows.empty()) text += table_text(over_tasks_table(over), format, style) + "\n";
+  blocks.emplace_back(Text{side_by_side_text(board, encodings)});
+  blocks.emplace_back(side_by_side_table(board, encodings));
+  blocks.emplace_back(over_tasks_table(over));
   std::vector<std::string> notes = over_tasks_notes(over, board.options);
   if (!over.tasks.empty())
     notes.front() = fmt::format("Over {} tasks that an encoding has learned.", over.tasks.size());
-  return text + notes_text(notes, format, style) + line_text(kAboutByTask, format, style) + "\n\n";
+  add_notes(notes, blocks);
+  blocks.emplace_back(Note{kAboutByTask});
+  add_notes(side_by_side_notes(board), blocks);
 }
 
-/// Returns a row for each task; then, for several tasks, a row for each encoding over all of them.
-std::string summary_text(const Board& board, Format format, const ConsoleStyle& style) {
-  std::string text = table_text(board_summary(board, /*with_names=*/format == Format::markdown), format, style) +
-                     "\n" + notes_text(board_summary_notes(board), format, style);
-  if (board.tasks.size() < 2) return text;
+/// Adds a row for each task; then, for several tasks, a row for each encoding over all of them.
+void add_summary(const Board& board, Blocks& blocks) {
+  blocks.emplace_back(board_summary(board));
+  add_notes(board_summary_notes(board), blocks);
+  if (board.tasks.size() < 2) return;
   const OverTasks over = summarize_over_tasks(board);
-  if (over.rows.empty() && over.incomplete.empty() && !over.tasks.empty()) return text;  // only recurrent models
-  if (format == Format::console) text += '\n';
-  if (!over.rows.empty()) text += table_text(over_tasks_table(over), format, style) + "\n";
-  return text + notes_text(over_tasks_notes(over, board.options), format, style);
+  if (over.rows.empty() && over.incomplete.empty() && !over.tasks.empty()) return;  // only recurrent models
+  blocks.emplace_back(over_tasks_table(over));
+  add_notes(over_tasks_notes(over, board.options), blocks);
+  blocks.emplace_back(Note{kAboutByTask});
 }
 
-/// Returns what the format and the flags select, with notes.
-std::string tables_text(const BoardRequest& request, const Board& board, const BoardTexts& words) {
-  const Format format = output_format(request.output);
-  const ConsoleStyle style = console_style(request.output);
-  if (request.summary) return summary_text(board, format, style);
-  const std::string notes = notes_text(board_notes(board, words), format, style);
-  const bool is_overview = !request.by_task && board.tasks.size() > 1 && has_one_encoding(board);
-  // On the console only the table of a single task has effective lengths: others would not fit into 80 columns.
-  const std::string length_notes = format == Format::console && board.tasks.size() > 1
-                                       ? ""
-                                       : notes_text(board_length_notes(board), format, style);
-  if (is_overview) return encoding_text(board, format, style) + length_notes + notes;
-  const std::vector<std::string> few =
-      request.by_task || board.tasks.size() == 1 ? std::vector<std::string>() : few_encodings(board);
-  if (!few.empty())
-    return few_text(board, few, format, style) + notes_text(side_by_side_notes(board), format, style);
-  if (format == Format::console) return console_text(board, words, style) + length_notes + notes;
-  return (format == Format::markdown ? markdown_page(board, words) : latex_tables(board, words)) + length_notes +
-         notes;
+void add_blocks(const BoardRequest& request, const Board& board, const BoardTexts& words, Blocks& blocks) {
+  if (request.by_task || board.tasks.size() == 1) {
+    add_tasks(board, blocks);
+  } else if (has_one_encoding(board)) {
+    add_encoding(board, blocks);
+  } else if (const std::vector<std::string> few = few_encodings(board); !few.empty()) {
+    return add_few(board, few, blocks);
+  } else {
+    return add_summary(board, blocks);
+  }
+  add_notes(board_notes(board, words), blocks);
 }
 
-std::string board_text(const BoardRequest& request, const BoardReport& all, const BoardTexts& words) {
-  const Format chosen = output_format(request.output);
+Document make_board_document(const BoardRequest& request, const BoardReport& all) {
+  const BoardTexts words{
+      .about = about, .family = family_of, .style = style_of, .cost_source = board_costs().source};
+  const BoardSelection selection = select_rows(request, all);
   Board board = make_board(all, request.options);
-  if (board.tasks.empty()) {
-    // Refuses names that the board does not have.
-    [[maybe_unused]] const BoardSelection selection(request, make_board(all, BoardOptions{}));
-    const std::vector<std::string> known = split_names(request, all.report);
-    throw InputError(fmt::format("no task of the board has a split '{}'{} (splits of {}: {})",
-                                 request.options.split, did_you_mean(request.options.split, known),
-                                 request.tasks.value_or("all tasks"), fmt::join(known, ", ")));
-  }
   check_split(request, all, board);
-  const BoardSelection selection(request, board);
-  if (chosen == Format::html) {
-    return make_board_page(all, request.options, words, [&](const std::string& task, const std::string& encoding) {
-      const auto is_it = [&](const ExperimentId& id) { return id.task == task && id.encoding == encoding; };
-      return selection.has_task(task) && selection.has_encoding(encoding) &&
-             (!request.only_users || std::ranges::any_of(all.user_experiments, is_it));
-    });
-  }
-  for (BoardTask& task : board.tasks) {
-    const auto is_hidden = [&](const BoardRow& row) {
-      return !selection.has_encoding(row.encoding) || (request.only_users && !row.is_users);
-    };
-    std::erase_if(task.rows, is_hidden);
-    std::erase_if(task.recurrent, is_hidden);
-  }
-  std::erase_if(board.tasks,
-                [&](const BoardTask& task) { return !selection.has_task(task.task) || all_rows(task).empty(); });
+  const ShowsRow shows = [=, &all](const std::string& task, const std::string& encoding) {
+    const auto is_it = [&](const ExperimentId& id) { return id.task == task && id.encoding == encoding; };
+    return selection.tasks.contains(task) && selection.encodings.contains(encoding) &&
+           (!request.only_users || std::ranges::any_of(all.user_experiments, is_it));
+  };
+  hide_rows(board, shows);
   if (board.tasks.empty())
     throw InputError(fmt::format("the board has no result of these tasks, encodings and family; select others{}",
                                  all.warnings.empty() ? "" : fmt::format(" ({})", fmt::join(all.warnings, "; "))));
-  if (chosen == Format::csv) return to_csv(board_csv(board, words));
-  if (chosen == Format::json) {
+  Document document;
+  add_blocks(request, board, words, document.blocks);
+  add_notes(all.warnings, document.blocks);
+  document.rows = [=] { return board_csv(board, words); };
+  document.json = [=, &all] {
     Json json = to_json(board, words, all.warnings);
     if (board.tasks.size() > 1) json["over_tasks"] = to_json(summarize_over_tasks(board));
-    return to_indented_json(json);
+    return json;
+  };
+  document.page = [=, &all] { return make_board_page(all, request.options, words, shows); };
+  return document;
+}
+
+/// Returns the chosen aspects with their tasks. Throws InputError if one is unknown.
+std::vector<AspectTasks> choose_aspects(const std::string& list, const std::vector<AspectTasks>& known) {
+  std::vector<std::string> names;
+  for (const AspectTasks& aspect : known) names.push_back(aspect.aspect);
+  std::vector<AspectTasks> chosen;
+  for (const std::string& given : split_list(list, ',')) {
+    std::string name = lower_case(given);
+    std::ranges::replace(name, '_', ' ');
+    const auto found = std::ranges::find(known, name, &AspectTasks::aspect);
+    if (found == known.end())
+      throw InputError(fmt::format("unknown aspect '{}'{} (aspects: {})", name, did_you_mean(name, names),
+                                   fmt::join(names, ", ")));
+    if (std::ranges::find(chosen, name, &AspectTasks::aspect) == chosen.end()) chosen.push_back(*found);
   }
-  return tables_text(request, board, words) + notes_text(all.warnings, chosen, console_style(request.output));
+  if (chosen.empty())
+    throw InputError(fmt::format("--aspects is empty, expected names from {}", fmt::join(names, ", ")));
+  return chosen;
+}
+
+/// Reads "4x" or "4".
+double parse_length(std::string text) {
+  const std::string given = text;
+  if (text.ends_with('x')) text.pop_back();
+  double length = 0;
+  if (!parse_number(text, length) || !(length >= 1 && length <= 1000)) {
+    throw InputError(fmt::format(
+        "--length is '{}', expected a multiple of the trained length from 1 to 1000, as in --length 4x", given));
+  }
+  return length;
+}
+
+Document make_ranking_document(const BoardRequest& request, const BoardReport& all) {
+  AspectRanking ranking =
+      rank_by_aspects(all, choose_aspects(*request.aspects, tasks_by_aspect(all)), request.length);
+  const BoardSelection selection = select_rows(request, all);
+  std::erase_if(ranking.rows, [&](const AspectRow& row) {
+    return !selection.encodings.contains(row.encoding) || (request.only_users && !row.is_users);
+  });
+  return make_document(ranking);
 }
 
 void board(const BoardRequest& request) {
-  const Format chosen = output_format(request.output);  // refuses an invalid format before anything is read
-  if (request.summary && request.by_task)
-    throw InputError("--summary and --by-task exclude each other; give one of them");
-  if (request.by_task && !is_text(chosen))
-    throw InputError(
-        "--by-task needs --format console, markdown or latex; csv, json and html have every task without it");
-  if (request.summary && !is_text(chosen))
-    throw InputError("--summary needs --format console, markdown or latex; JSON has its numbers without it");
-  const BoardTexts words{
-      .about = about, .family = family_of, .style = style_of, .cost_source = board_costs().source};
+  output_format(request.output);  // refuses an invalid format before anything is read
   const BoardReport all = read_board(request.reports);
   if (request.only_users && all.user_experiments.empty())
     throw InputError("--only-own needs a report, as in posbench board runs/mine --only-own");
-  write_output(request.output, read_user_files([&] { return board_text(request, all, words); }));
+  write_document(request.output,
+                 request.aspects ? make_ranking_document(request, all) : make_board_document(request, all));
 }
 
 }  // namespace
@@ -343,23 +316,38 @@ void add_board(CLI::App& app, Invocation&) {
   add_choice<Metric, Metric>(*command, "--metric", request->options.metric,
                              {{"sequence", Metric::sequence}, {"token", Metric::token}},
                              "metric: accuracy by sequence or by token");
-  command->add_flag(
-      "--summary", request->summary,
-      "a row for each task (steps, encodings that learn it, encodings with at least 0.90, the best), and a row for "
-      "each encoding that ran all tasks");
-  command->add_flag(
-      "--by-task", request->by_task,
-      "print every task in full if at most four encodings are selected, instead of one row for each task");
+  command->add_flag("--by-task", request->by_task,
+                    "print every task with all its rows, instead of one row for each task");
+  CLI::Option* aspects =
+      command
+          ->add_option(
+              "--aspects", request->aspects,
+              "comma-separated aspects, whose tasks rank the encodings in one table: recall, counting, copying, order, "
+              "state tracking, arithmetic, hierarchy, aggregation")
+          ->default_str("none")
+          ->excludes("--tasks")
+          ->excludes("--split")
+          ->excludes("--metric")
+          ->excludes("--by-task");
+  command
+      ->add_option_function<std::string>(
+          "--length", [request](const std::string& text) { request->length = parse_length(text); },
+          "multiple of the trained length, as in 4x: with --aspects, rank by the tasks on which more than half of the "
+          "seeds have 0.90 of the sequences right there")
+      ->default_str("none")
+      ->needs(aspects);
   command->add_flag("--only-own", request->only_users,
                     "show only the rows of the added reports; tiers are those of all");
   add_output(*command, request->output);
   set_footer(*command,
-             {{"posbench board --summary", "every task in one row, and encodings over all tasks"},
+             {{"posbench board", "every task in one row, and encodings over all tasks"},
               {"posbench board -t flip_flop", "all encodings on one task, with their costs"},
               {"posbench board -t last_x_retrieval --split ood_far4", "at four times the trained distance"},
               {"posbench board -e cope", "one encoding on all tasks, in one row for each"},
               {"posbench board -e rope,alibi", "two encodings on all tasks, side by side"},
               {"posbench board -t flip_flop --family rotary", "one family"},
+              {"posbench board --aspects recall --length 2x",
+               "by the tasks that need recall and are kept at twice the length"},
               {"posbench board runs/mine --only-own", "the ranks of your encodings"},
               {"posbench board -o board.html", "a page with filters and plots"}});
   command->callback([request] { board(*request); });

@@ -59,7 +59,18 @@ bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && !parse_number(word, number);
 }
 
+/// Commands of former versions, and what replaces them.
+struct RemovedCommand {
+  const char *name, *replacement;
+};
+constexpr RemovedCommand kRemoved[] = {
+    {"recommend", "posbench board --aspects ASPECTS"},
+};
+
 std::string unknown_command(const CLI::App& app, const std::string& word) {
+  for (const auto& [name, replacement] : kRemoved) {
+    if (word == name) return fmt::format("'posbench {}' was removed; use '{}'", name, replacement);
+  }
   std::vector<std::string> known = long_options(app);  // "version" for "--version"
   for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
   return fmt::format("unknown command '{}'{} ('posbench --help' shows all)", word, did_you_mean(word, known));
@@ -215,9 +226,9 @@ int run_command_line(int argc, char** argv) {
   add_global_options(app);
   Invocation invocation{.arguments = {argv, argv + argc}};
   for (const auto add :
-       {add_run,       add_merge,  add_reproduce,  add_verify,  add_report, add_compare,    add_board,  add_card,
-        add_recommend, add_site,   add_separation, add_inspect, add_list,   add_show,       add_sample, add_check,
-        add_bench,     add_export, add_golden,     add_forward, add_score,  add_completion, add_help}) {
+       {add_run,    add_merge,      add_reproduce, add_verify, add_report,     add_compare, add_board, add_card,
+        add_site,   add_separation, add_inspect,   add_list,   add_show,       add_sample,  add_check, add_bench,
+        add_export, add_golden,     add_forward,   add_score,  add_completion, add_help}) {
     add(app, invocation);
   }
   for (CLI::App* command : app.get_subcommands({})) {

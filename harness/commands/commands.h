@@ -27,7 +27,6 @@ void add_report(CLI::App&, Invocation&);
 void add_compare(CLI::App&, Invocation&);
 void add_board(CLI::App&, Invocation&);
 void add_card(CLI::App&, Invocation&);
-void add_recommend(CLI::App&, Invocation&);
 void add_site(CLI::App&, Invocation&);
 void add_separation(CLI::App&, Invocation&);
 void add_inspect(CLI::App&, Invocation&);

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,10 +12,34 @@
 #include "harness/config/user_files.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
-#include "harness/runs/board_lookups.h"
+#include "model/model_config.h"
 #include "tasks/registry.h"
 
 namespace posbench {
+namespace {
+
+/// Returns the mark of a task, "control" or "open". Returns an empty text for a learnable task and for a spec with
+/// options.
+std::string mark_of(const std::string& task) {
+  if (!tasks().contains(task)) return "";
+  const Learnability learnability = tasks().find(task).info.learnability;
+  return learnability == Learnability::learnable ? "" : to_string(learnability);
+}
+
+std::string recurrent_block_of(const Report& report) {
+  const Json model = report.config.value("model", Json::object());
+  if (!model.is_object() || !model.contains("block") || !model.at("block").is_string()) return "";
+  const std::string block = model.at("block").get<std::string>();
+  return is_recurrent_block(block) ? block : "";
+}
+
+}  // namespace
+
+bool is_recurrent_block(const std::string& name) {
+  return name == to_string(BlockKind::lstm) || name == to_string(BlockKind::gated_delta);
+}
+
+BoardLookups board_lookups() { return {mark_of, recurrent_block_of}; }
 
 void add_reports(CLI::App& command, AddedReports& added) {
   command.add_option("reports", added.paths, "reports or run directories to add to the board");
@@ -49,7 +74,7 @@ std::vector<AspectTasks> tasks_by_aspect(const BoardReport& all) {
     for (const Aspect aspect : tasks().find(name).info.aspects) {
       AspectTasks& of_aspect = by_aspect[aspect];
       of_aspect.aspect = to_string(aspect);
-      (board_lookups().mark_of(task.task).empty() ? of_aspect.tasks : of_aspect.marked).push_back(task.task);
+      (mark_of(task.task).empty() ? of_aspect.tasks : of_aspect.marked).push_back(task.task);
     }
   }
   std::vector<AspectTasks> aspects;

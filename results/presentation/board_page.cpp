@@ -44,7 +44,7 @@ Plot strip(const BoardTask& task, const BoardOptions& options) {
 
 /// Returns a section with a row for each task of the page.
 Section summary_section(const Board& board, const std::vector<Section>& tasks) {
-  const Table table = board_summary(board, /*with_names=*/true);
+  const Table table = board_summary(board);
   Plot plot{.kind = "table", .title = "Summary"};
   for (const std::string& note : board_summary_notes(board)) plot.about += (plot.about.empty() ? "" : "\n") + note;
   plot.details["summary"] = true;
@@ -81,23 +81,14 @@ BoardReport of_task(const BoardReport& all, const TaskBaseline& task) {
   return one;
 }
 
-using Shows = std::function<bool(const std::string& task, const std::string& encoding)>;
-
-void hide_rows(BoardTask& task, const Shows& shows) {
-  const auto is_hidden = [&](const BoardRow& row) { return !shows(task.task, row.encoding); };
-  std::erase_if(task.rows, is_hidden);
-  std::erase_if(task.recurrent, is_hidden);
-}
-
 std::vector<Plot> seed_plots(const BoardReport& all, const TaskBaseline& task, const BoardOptions& options,
-                             const Shows& shows) {
+                             const ShowsRow& shows) {
   const BoardReport one = of_task(all, task);
   std::vector<Plot> plots;
   for (const BoardOptions& split : shown_splits(task, options)) {
     Board board = make_board(one, split);
-    if (board.tasks.empty()) continue;
-    hide_rows(board.tasks[0], shows);
-    if (!all_rows(board.tasks[0]).empty()) plots.push_back(strip(board.tasks[0], split));
+    hide_rows(board, shows);
+    if (!board.tasks.empty()) plots.push_back(strip(board.tasks[0], split));
   }
   return plots;
 }
@@ -110,7 +101,7 @@ struct BoardPage {
 };
 
 BoardPage begin_board_page(const BoardReport& all, const BoardOptions& options, const BoardTexts& texts,
-                           const Shows& shows) {
+                           const ShowsRow& shows) {
   std::vector<Section> sections;
   for (const TaskBaseline& task : all.report.tasks) {
     Section section{task.task, texts.about ? texts.about(task.task) : "", seed_plots(all, task, options, shows)};
@@ -121,8 +112,7 @@ BoardPage begin_board_page(const BoardReport& all, const BoardOptions& options, 
   std::erase_if(shown.experiments, [&](const ExperimentResult& e) { return !shows(e.id.task, e.id.encoding); });
   Board board = make_board(all, options);
   sections.insert(sections.begin(), summary_section(board, sections));
-  for (BoardTask& task : board.tasks) hide_rows(task, shows);
-  std::erase_if(board.tasks, [](const BoardTask& task) { return all_rows(task).empty(); });
+  hide_rows(board, shows);
   Section over_tasks = over_tasks_section(summarize_over_tasks(board), options);
   if (board.tasks.size() > 1 && !over_tasks.plots.empty())
     sections.insert(sections.begin() + 1, std::move(over_tasks));
@@ -140,9 +130,17 @@ bool show_all(const std::string&, const std::string&) { return true; }
 
 }  // namespace
 
-std::string make_board_page(
-    const BoardReport& all, const BoardOptions& options, const BoardTexts& texts,
-    const std::function<bool(const std::string& task, const std::string& encoding)>& shows) {
+void hide_rows(Board& board, const ShowsRow& shows) {
+  for (BoardTask& task : board.tasks) {
+    const auto is_hidden = [&](const BoardRow& row) { return !shows(task.task, row.encoding); };
+    std::erase_if(task.rows, is_hidden);
+    std::erase_if(task.recurrent, is_hidden);
+  }
+  std::erase_if(board.tasks, [](const BoardTask& task) { return task.rows.empty() && task.recurrent.empty(); });
+}
+
+std::string make_board_page(const BoardReport& all, const BoardOptions& options, const BoardTexts& texts,
+                            const ShowsRow& shows) {
   BoardPage begun = begin_board_page(all, options, texts, shows);
   return make_page(begun.shown, std::move(begun.page), std::move(begun.sections), page_options(texts));
 }

@@ -10,12 +10,16 @@
 
 namespace posbench {
 
+/// Selects the rows that are shown.
+using ShowsRow = std::function<bool(const std::string& task, const std::string& encoding)>;
+
+/// Removes the other rows, and tasks that then have none. Tiers and counts stay those of all.
+void hide_rows(Board&, const ShowsRow&);
+
 /// Returns one HTML file. It has for each task a plot of the seeds of every encoding, by tier and with its cost,
-/// for the mean out of distribution and for each split; then the sections of a report's page. `shows` selects the
-/// encodings and tasks of the page. The tiers are computed from all.
-std::string make_board_page(
-    const BoardReport&, const BoardOptions&, const BoardTexts&,
-    const std::function<bool(const std::string& task, const std::string& encoding)>& shows);
+/// for the mean out of distribution and for each split; then the sections of a report's page. The tiers are
+/// computed from all rows.
+std::string make_board_page(const BoardReport&, const BoardOptions&, const BoardTexts&, const ShowsRow&);
 
 /// Returns the page of a site for the whole board.
 std::string make_board_page(const BoardReport&, const BoardOptions&, const BoardTexts&, const SitePart&);

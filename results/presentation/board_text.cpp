@@ -93,10 +93,9 @@ std::string in_distribution_text(const BoardRow& row) {
 }
 
 std::string status_text(const BoardRow& row) {
-  const bool learned = row.status != BoardStatus::not_learned;
-  if (row.is_recurrent) return learned ? "recurrent" : "recurrent, not learned";
-  if (!learned) return "not learned";
-  return row.tier ? fmt::format("tier {}", *row.tier) : "few seeds";
+  if (row.is_recurrent)
+    return row.status == BoardStatus::not_learned ? "recurrent, " + to_string(row.status) : "recurrent";
+  return row.tier ? fmt::format("tier {}", *row.tier) : to_string(row.status);
 }
 
 std::string cost_text(const BoardRow& row) { return row.cost ? fmt::format("{:.1f}x", *row.cost) : ""; }
@@ -143,7 +142,7 @@ std::string marked_text(const std::vector<std::string>& tasks) {
                      is_one ? "does" : "do", fmt::join(tasks, ", "));
 }
 
-Table board_summary(const Board& board, bool with_names) {
+Table board_summary(const Board& board) {
   Table table{{{"task"},
                {"learned by", Align::right},
                {"best"},
@@ -152,7 +151,6 @@ Table board_summary(const Board& board, bool with_names) {
                {fmt::format("{:.2f} or more", kKept), Align::right},
                {"steps", Align::right}},
               {}};
-  if (with_names) table.columns.push_back({fmt::format("encodings with {:.2f} or more", kKept)});
   for (const BoardTask& task : board.tasks) {
     const BoardTaskSummary& summary = task.summary;
     const Tone tone = summary.keep.empty() ? Tone::faint : Tone::plain;
@@ -166,7 +164,6 @@ Table board_summary(const Board& board, bool with_names) {
     for (const std::string& text : best) cells.emplace_back(text, tone);
     cells.emplace_back(fmt::format("{}", summary.keep.size()), tone);
     cells.emplace_back(fmt::format("{}", task.steps), tone);
-    if (with_names) cells.push_back(some_names(summary.keep, 6));
     table.rows.push_back(std::move(cells));
   }
   return table;
@@ -203,35 +200,6 @@ Table board_table(const BoardTask& task) {
     table.rows.push_back(std::move(cells));
   }
   return table;
-}
-
-std::vector<std::string> tier_lines(const BoardTask& task) {
-  std::vector<std::string> lines;
-  for (auto begin = task.rows.begin(); begin != task.rows.end();) {
-    const auto end = std::find_if(begin, task.rows.end(),
-                                  [&](const BoardRow& row) { return status_text(row) != status_text(*begin); });
-    std::vector<std::string> names;
-    double lowest = begin->mean;  // of those that are settled
-    for (auto row = begin; row != end; ++row) {
-      if (!row->unsettled) lowest = row->mean;
-      names.push_back(name_text(*row) + (row->unsettled ? fmt::format(" ? ({})", accuracy_text(row->mean)) : ""));
-      if (row->cost) names.back() += " " + cost_text(*row);
-    }
-    std::string range;
-    if (begin->status != BoardStatus::not_learned) {
-      const std::string low = accuracy_text(lowest), high = accuracy_text(begin->mean);
-      range = low == high ? fmt::format(" ({})", low) : fmt::format(" ({} to {})", low, high);
-    }
-    lines.push_back(fmt::format("{}{}: {}", status_text(*begin), range, fmt::join(names, ", ")));
-    begin = end;
-  }
-  std::vector<std::string> recurrent;
-  for (const BoardRow& row : task.recurrent) {
-    const bool learned = row.status != BoardStatus::not_learned;
-    recurrent.push_back(fmt::format("{} ({})", name_text(row), learned ? accuracy_text(row.mean) : "not learned"));
-  }
-  if (!recurrent.empty()) lines.push_back(fmt::format("recurrent: {}", fmt::join(recurrent, ", ")));
-  return lines;
 }
 
 Table board_csv(const Board& board, const BoardTexts& texts) {
@@ -307,7 +275,7 @@ std::vector<std::string> board_notes(const Board& board, const BoardTexts& texts
   }
   if (any(board, BoardStatus::too_few_seeds)) {
     notes.push_back(
-        fmt::format("few seeds: fewer than {}, with which no test can tell encodings apart.", kEnoughSeeds));
+        fmt::format("too few seeds: fewer than {}, with which no test can tell encodings apart.", kEnoughSeeds));
   }
   if (any(board, BoardStatus::not_learned)) {
     notes.push_back(fmt::format(

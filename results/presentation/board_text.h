@@ -31,7 +31,7 @@ std::string marked_text(const std::vector<std::string>& tasks);
 /// The explanation of the marks of tasks.
 inline constexpr const char* kAboutMarks =
     "control: the sources of the task say that a model with attention cannot learn it. open: no setting was found at which a "
-    "model with attention learns it. The table over all tasks, cards and recommendations do not count such tasks. 'posbench show TASK' prints "
+    "model with attention learns it. The table over all tasks, cards and rankings by aspects do not count such tasks. 'posbench show TASK' prints "
     "the reason.";
 
 /// The explanation of recurrent models.
@@ -41,16 +41,12 @@ inline constexpr const char* kAboutRecurrentModels =
 
 /// Returns a row for each task: learned_by_text, the best of these on the split that decides with its effective
 /// length, and the number of encodings that keep 0.90 or more there. Encodings that the board does not show are
-/// counted too. `with_names` adds a column with their names.
-Table board_summary(const Board&, bool with_names);
+/// counted too.
+Table board_summary(const Board&);
 
 /// Returns a row for each encoding: tier, effective length if a report has any, accuracy with the worst and the
 /// best seed, accuracy in distribution, cost.
 Table board_table(const BoardTask&);
-
-/// Returns a line for each tier of a task: "tier 1 (0.85 to 0.93): cope 1.9x, path 3.1x"; and one for recurrent
-/// models.
-std::vector<std::string> tier_lines(const BoardTask&);
 
 /// Returns one table of all tasks with a column for every number, for a spreadsheet or a data frame.
 Table board_csv(const Board&, const BoardTexts&);
@@ -86,7 +82,7 @@ std::string seed_range_text(const BoardRow&);
 /// Returns "0.93". If the task was not learned, adds the gain at the end of training: "0.93 (+0.05)".
 std::string in_distribution_text(const BoardRow&);
 
-/// Returns "tier 2", "few seeds", "not learned", "recurrent" or "recurrent, not learned".
+/// Returns "tier 2", "too few seeds", "not learned", "recurrent" or "recurrent, not learned".
 std::string status_text(const BoardRow&);
 
 /// Returns "1.9x"; empty if the cost is not known.

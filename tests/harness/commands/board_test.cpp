@@ -14,7 +14,7 @@
 #include "encodings/registry.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/matched_compute.h"
-#include "harness/runs/board_lookups.h"
+#include "harness/console/read_board.h"
 #include "harness/runs/suite.h"
 #include "results/json/json.h"
 #include "results/types/experiment_result.h"
@@ -45,17 +45,17 @@ TEST_CASE("the program has the board's reports and the costs of their encodings"
   }
 }
 
-TEST_CASE("the board of one task and split names tiers and costs, and fits a terminal") {
+TEST_CASE("the board of one task and split has a table with tiers, and fits a terminal") {
   const TemporaryDirectory directory;
-  const Outcome outcome = posbench_command(directory, "board -t last_x_retrieval --split ood_far4");
-  CHECK(outcome.out.find("Attention has to find the last X") != std::string::npos);
+  const std::string selection = "board -t last_x_retrieval --split ood_far4";
+  const Outcome outcome = posbench_command(directory, selection);
   REQUIRE(outcome.code == 0);
   CHECK(outcome.out.starts_with("last_x_retrieval, ood_far4\n"));
-  CHECK(outcome.out.find("\ntier") != std::string::npos);
+  CHECK(outcome.out.find("Attention has to find the last X") != std::string::npos);
   CHECK(outcome.out.find("up to four times the trained distances") != std::string::npos);
   CHECK(outcome.out.find("learn it in distribution") != std::string::npos);
-  const Outcome table = posbench_command(directory, "board -t last_x_retrieval --split ood_far4 --format csv");
-  CHECK(table.out.starts_with("task,split,encoding,family,own,standing,tier,mean"));
+  CHECK(posbench_command(directory, selection + " --format csv")
+            .out.starts_with("task,split,encoding,family,own,standing,tier,mean"));
   std::istringstream lines(outcome.out);
   for (std::string line; std::getline(lines, line);) {
     INFO(line);
@@ -63,22 +63,7 @@ TEST_CASE("the board of one task and split names tiers and costs, and fits a ter
   }
 }
 
-TEST_CASE("the summary of the board has a row for each task, and fits a terminal") {
-  const TemporaryDirectory directory;
-  const Outcome outcome = posbench_command(directory, "board --summary -t flip_flop,last_x_retrieval");
-  REQUIRE(outcome.code == 0);
-  CHECK(outcome.out.find("\nflip_flop ") != std::string::npos);
-  CHECK(outcome.out.find("\nlast_x_retrieval ") != std::string::npos);
-  std::istringstream lines(outcome.out);
-  for (std::string line; std::getline(lines, line) && !line.starts_with("learned by:");) CHECK(line.size() <= 80);
-  const Outcome page = posbench_command(directory, "board --summary --format markdown");
-  CHECK(page.out.find("| encodings with 0.90 or more |") != std::string::npos);
-  const Outcome refused = posbench_command(directory, "board --summary --format csv");
-  CHECK(refused.code == 2);
-  CHECK(refused.error.find("--summary needs --format console, markdown or latex") != std::string::npos);
-}
-
-TEST_CASE("the summary of the board summarizes encodings over all tasks, and names what it leaves out") {
+TEST_CASE("the board has a row for each task, then encodings over all tasks, and names what it leaves out") {
   const TemporaryDirectory directory;
   const Json over = parse_json(posbench_command(directory, "board --format json").out, "board").at("over_tasks");
   REQUIRE(over.at("encodings").size() >= 8);
@@ -91,18 +76,58 @@ TEST_CASE("the summary of the board summarizes encodings over all tasks, and nam
     CHECK(mean.at("value") <= mean.at("high"));
     above = mean.at("value");
   }
-  const Outcome outcome = posbench_command(directory, "board --summary");
+  const Outcome outcome = posbench_command(directory, "board");
   REQUIRE(outcome.code == 0);
   const std::string best = over.at("encodings").at(0).at("encoding");
   CHECK(outcome.out.find("\n" + best + " ") != std::string::npos);
   std::string notes = outcome.out.substr(outcome.out.find("\nOver "));
   for (size_t at = 0; (at = notes.find("\n  ", at)) != notes.npos;) notes.replace(at, 3, " ");  // wrapped lines
   for (const char* key : {"tasks", "marked", "unlearned", "incomplete"}) {
-    for (const Json& name : over.at(key)) CHECK(notes.find(name.get<std::string>()) != std::string::npos);
+    for (const Json& name : over.at(key)) {
+      CHECK(outcome.out.find(name.get<std::string>()) != std::string::npos);
+      CHECK(notes.find(name.get<std::string>()) != std::string::npos);
+    }
   }
-  CHECK(notes.find("has not learned counts with the accuracy that it has") != std::string::npos);
-  const Outcome one = posbench_command(directory, "board --summary -t flip_flop");
-  CHECK(one.out.find("interquartile") == std::string::npos);
+  std::istringstream lines(outcome.out);
+  for (std::string line; std::getline(lines, line) && !line.starts_with("learned by:");) CHECK(line.size() <= 80);
+}
+
+TEST_CASE("the board ranks encodings by the tasks of aspects that they keep, and always has a ranking") {
+  const TemporaryDirectory directory;
+  const auto ranked = [&](const std::string& arguments) {
+    const Outcome outcome = posbench_command(directory, "board --aspects " + arguments + " --format json");
+    INFO(outcome.error);
+    REQUIRE(outcome.code == 0);
+    return Json::parse(outcome.out);
+  };
+  const Json at_double = ranked("recall --length 2x"), far = ranked("recall --length 100");
+  CHECK(at_double.at("encodings").size() == far.at("encodings").size());
+  size_t before = at_double.at("tasks").size();
+  for (const Json& row : at_double.at("encodings")) {
+    CHECK(row.at("kept").size() <= before);
+    CHECK(row.at("kept").size() <= row.at("tested").get<size_t>());
+    CHECK(row.at("tested") <= row.at("learned"));
+    before = row.at("kept").size();
+  }
+  for (const Json& row : far.at("encodings")) CHECK(row.at("kept").empty());
+  const Json both = ranked("counting,recall -e rope,alibi");
+  CHECK(both.at("encodings").size() == 2);
+  const Json card = Json::parse(posbench_command(directory, "card rope --format json").out);
+  for (const Json& row : both.at("encodings")) {
+    if (row.at("encoding") != "rope") continue;
+    CHECK(row.at("scores").at(0).at("score") == card.at("aspects").at(1).at("score"));
+    CHECK(row.at("scores").at(1).at("score") == card.at("aspects").at(0).at("score"));
+  }
+  CHECK(refusal(directory, "board --aspects count")
+            .find("unknown aspect 'count'; did you mean 'counting'? (aspects: recall, counting,") !=
+        std::string::npos);
+  CHECK(refusal(directory, "board --aspects recall --length four")
+            .find("--length is 'four', expected a multiple of the trained length from 1 to 1000") !=
+        std::string::npos);
+  CHECK(refusal(directory, "board --length 4x").find("--aspects") != std::string::npos);
+  CHECK(refusal(directory, "board --aspects recall -t mqar").find("excludes") != std::string::npos);
+  CHECK(refusal(directory, "recommend --aspects recall").find("use 'posbench board --aspects") !=
+        std::string::npos);
 }
 
 TEST_CASE("a task with a mark is shown with the reason, and the mark does not hold for other options") {
@@ -126,7 +151,7 @@ TEST_CASE("a task with a mark is shown with the reason, and the mark does not ho
   CHECK(learnability.at("flip_flop") == "learnable");
 
   output("run --profile smoke -t marked_task,marked_task:length=5 -e none -q -o smoke");
-  const std::string summary = output("board smoke --only-own --summary --allow-different-budget");
+  const std::string summary = output("board smoke --only-own --allow-different-budget");
   std::map<std::string, std::string> rows;  // of the summary, by task
   std::istringstream lines(summary);
   for (std::string line; std::getline(lines, line);) rows.emplace(line.substr(0, line.find(' ')), line);
@@ -138,15 +163,8 @@ TEST_CASE("a task with a mark is shown with the reason, and the mark does not ho
   CHECK(summary.find("\n" + note) != std::string::npos);
 }
 
-TEST_CASE("the summary of selected encodings counts all encodings") {
+TEST_CASE("the counts of a task are those of all encodings, whichever are selected") {
   const TemporaryDirectory directory;
-  const auto tasks = [&](const std::string& selection) {
-    const std::string text =
-        posbench_command(directory, "board --summary -t flip_flop,last_x_retrieval " + selection).out;
-    return text.substr(0, text.find("\nbest, 0.90 or more: "));
-  };
-  CHECK(tasks("").find("\nflip_flop ") != std::string::npos);
-  CHECK(tasks("-e cope") == tasks(""));
   const Json json =
       parse_json(posbench_command(directory, "board -e cope -t flip_flop --format json").out, "board");
   CHECK(json.at("tasks").at(0).at("encodings") >= 50);
@@ -210,7 +228,7 @@ TEST_CASE("the board names the splits of a selected task whose spec has several 
   const Outcome outcome =
       posbench_command(directory, "board -q smoke --allow-different-budget --split ood_far4 -t " + task);
   CHECK(outcome.code == 2);
-  CHECK(outcome.error.starts_with("posbench: task '" + task + "' has no split 'ood_far4' (its splits: "));
+  CHECK(outcome.error.starts_with("posbench: task '" + task + "' has no split 'ood_far4'"));
 }
 
 TEST_CASE("a list that selects everything twice selects everything") {

@@ -62,9 +62,6 @@ TEST_CASE("a card describes an encoding of the user's report, with options or wi
   CHECK(cope.out.starts_with("cope:positions=4 (encoding, contextual)\n\n    score(i, j)"));
   CHECK(refusal(directory, "card ours run/report.json --allow-different-budget").find("unknown encoding 'ours'") !=
         std::string::npos);
-  const Outcome found =
-      posbench_command(directory, "recommend run/report.json --aspects recall --allow-different-budget");
-  CHECK(found.code == 0);
 }
 
 TEST_CASE("a card refuses names that are no encoding and formats that it does not have") {
@@ -94,46 +91,14 @@ TEST_CASE("a card is a page too, and states that the board has no effective leng
   CHECK((page.find("Effective lengths: none") == std::string::npos) == has_lengths);
 }
 
-TEST_CASE("recommend with a length lists only encodings that keep it, and states what decides") {
-  const TemporaryDirectory directory;
-  const Outcome text = posbench_command(directory, "recommend --aspects recall --length 2x");
-  REQUIRE(text.code == 0);
-  CHECK(text.out.find("\nAt 2x: the number of tasks that are kept") != std::string::npos);
-  CHECK(text.out.find("\nThe effective length decides: each encoding") != std::string::npos);
-  const Json found =
-      Json::parse(posbench_command(directory, "recommend --aspects recall --length 2 --format json").out);
-  const Json all = Json::parse(posbench_command(directory, "recommend --aspects recall --format json").out);
-  CHECK(found["encodings"].size() < all["encodings"].size());
-  for (const Json& encoding : found["encodings"]) {
-    const Json& at = encoding["scores"][0]["at_length"];
-    CHECK(2 * at["kept"].get<size_t>() >= at["tasks"].size());
-    for (const Json& task : at["tasks"]) {
-      std::vector<double> values = task["values"];
-      std::ranges::sort(values);
-      if (task["from"] == "splits") CHECK(task["kept"] == (values[(values.size() - 1) / 2] >= 0.9));
-    }
-  }
-  const auto refusal = [&](const std::string& arguments, int code = 2) {
-    const Outcome outcome = posbench_command(directory, "recommend --aspects recall " + arguments);
-    CHECK(outcome.code == code);
-    return outcome.error;
-  };
-  CHECK(refusal("--length four")
-            .find("--length is 'four', expected a multiple of the trained length from 1 to 1000") !=
-        std::string::npos);
-  CHECK(refusal("--length 100", 1).find("lower --length") != std::string::npos);
-  CHECK(refusal("--length 4 --share 1", 1).find("the closest is") != std::string::npos);
-  CHECK(refusal("--share 1").find("--length") != std::string::npos);
-}
-
 TEST_CASE("every command with tables writes them for LaTeX") {
   const TemporaryDirectory directory;
   const std::string data = POSBENCH_SOURCE_DIR "/results/data/", reference = data + "reference/report.json";
-  const std::string arguments = GENERATE_COPY(
-      "report " + reference, "report " + reference + " --by-split",
-      "compare " + reference + " --between rope,alibi", "board -t flip_flop,counting",
-      "board --summary -t flip_flop,counting", "board -e rope", "card rope",
-      "reproduce --judge-only -o " + data + "claims/runs", "reproduce --list", "recommend --aspects counting");
+  const std::string arguments =
+      GENERATE_COPY("report " + reference, "report " + reference + " --by-split",
+                    "compare " + reference + " --between rope,alibi", "board -t flip_flop,counting",
+                    "board --aspects counting --length 2x", "board -e rope", "card rope",
+                    "reproduce --judge-only -o " + data + "claims/runs", "reproduce --list");
   INFO(arguments);
   const Outcome outcome = posbench_command(directory, arguments + " --format latex");
   INFO(outcome.error);
@@ -163,38 +128,4 @@ TEST_CASE("every command with tables writes them for LaTeX") {
   CHECK(columns == 0);
   CHECK(tables > 0);
   CHECK(rows > 0);
-}
-
-TEST_CASE("recommend sorts the encodings that ran every task of the aspects, and keeps the cost") {
-  const TemporaryDirectory directory;
-  const Json all =
-      Json::parse(posbench_command(directory, "recommend --aspects counting,recall --format json").out);
-  REQUIRE(all["aspects"].size() == 2);
-  REQUIRE(all["encodings"].size() >= 8);
-  const auto mean = [](const Json& encoding) {
-    return encoding["scores"][0]["score"].get<double>() + encoding["scores"][1]["score"].get<double>();
-  };
-  const auto cheap = std::ranges::count_if(
-      all["encodings"], [](const Json& encoding) { return encoding["cost"].get<double>() <= 1.2; });
-  for (size_t n = 0; n < all["encodings"].size(); ++n) {
-    const Json& encoding = all["encodings"][n];
-    CHECK((n == 0 || mean(all["encodings"][n - 1]) >= mean(encoding)));
-    const std::string name = encoding["encoding"];
-    const Json card = Json::parse(posbench_command(directory, "card " + name + " --format json").out);
-    CHECK(card["aspects"][0]["score"] == encoding["scores"][1]["score"]);
-    CHECK(card["aspects"][1]["score"] == encoding["scores"][0]["score"]);
-    if (n == 2) break;
-  }
-  const Json some =
-      Json::parse(posbench_command(directory, "recommend --aspects counting,recall --cost 1.2 --format json").out);
-  REQUIRE(cheap > 3);
-  CHECK(some["encodings"].size() == static_cast<size_t>(cheap));
-  CHECK(some["encodings"].size() < all["encodings"].size());
-  for (const Json& encoding : some["encodings"]) CHECK(encoding["cost"].get<double>() <= 1.2);
-  CHECK(posbench_command(directory, "recommend --aspects recall,Recall").error.find("has 'recall' twice") !=
-        std::string::npos);
-  const Outcome unknown = posbench_command(directory, "recommend --aspects count");
-  CHECK(unknown.code == 2);
-  CHECK(unknown.error.find("unknown aspect 'count'; did you mean 'counting'? (aspects: recall, counting,") !=
-        std::string::npos);
 }

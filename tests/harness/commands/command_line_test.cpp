@@ -192,9 +192,9 @@ TEST_CASE("a dry run's estimate is within 30 % of what the run then takes") {
 TEST_CASE("every command has a help with examples, and the version names its build") {
   const TemporaryDirectory directory;
   for (const std::string level :
-       {"",      "run",       "merge",      "reproduce", "verify",     "report", "compare", "board",
-        "card",  "recommend", "separation", "inspect",   "list",       "show",   "sample",  "check",
-        "bench", "export",    "forward",    "score",     "completion", "help",   "golden",  "site"}) {
+       {"",       "run",        "merge",   "reproduce",  "verify", "report", "compare", "board",
+        "card",   "separation", "inspect", "list",       "show",   "sample", "check",   "bench",
+        "export", "forward",    "score",   "completion", "help",   "golden", "site"}) {
     const Outcome help = posbench_command(directory, level + " --help");
     CHECK(help.code == 0);
     CHECK(help.out.find("Examples:") != std::string::npos);

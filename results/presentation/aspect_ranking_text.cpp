@@ -1,0 +1,136 @@
+#include "results/presentation/aspect_ranking_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/presentation/accuracy_text.h"
+#include "results/presentation/board_text.h"
+#include "results/statistics/learned.h"
+
+namespace posbench {
+namespace {
+
+const char* basis_word(const LengthTask& task) {
+  return !task.basis ? "nothing" : *task.basis == LengthBasis::grid ? "grid" : "splits";
+}
+
+Table ranking_table(const AspectRanking& ranking) {
+  Table table{{{"encoding"}}, {}};
+  if (ranking.length) table.columns.push_back({fmt::format("kept at {}x", *ranking.length), Align::right});
+  table.columns.push_back({"learned", Align::right});
+  for (const AspectTasks& aspect : ranking.aspects) table.columns.push_back({aspect.aspect, Align::right});
+  table.columns.push_back({"cost", Align::right});
+  for (const AspectRow& row : ranking.rows) {
+    std::vector<Cell> cells{row.is_users ? row.encoding + " *" : row.encoding};
+    if (ranking.length) cells.emplace_back(fmt::format("{} of {}", row.kept.size(), row.tested));
+    cells.emplace_back(fmt::format("{} of {}", row.learned, row.ran));
+    for (const AspectTasks& aspect : ranking.aspects) {
+      const auto score = std::ranges::find(row.scores, aspect.aspect, &AspectScore::aspect);
+      cells.emplace_back(score == row.scores.end()
+                             ? "-"
+                             : fmt::format("{} ({:.2f} to {:.2f})", accuracy_text(score->mean),
+                                           score->interval.low, score->interval.high));
+    }
+    cells.emplace_back(row.cost ? fmt::format("{:.1f}x", *row.cost) : "-");
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+/// Returns the rule for the length, and the tasks on which something else than a grid decides.
+std::vector<std::string> length_notes(const AspectRanking& ranking) {
+  std::vector<std::string> notes{fmt::format(
+      "Kept at {0}x: of the learned tasks that were tested at {0} times the trained length, those on which more than half "
+      "of the seeds have {1:.2f} of the sequences right there: at the first tested multiple of a grid from {0} on and at "
+      "every smaller one, or else on the splits from {0} times the trained length on. The most kept tasks are first, then "
+      "the highest mean of the scores.",
+      *ranking.length, kKept)};
+  std::vector<std::string> by_splits, untested;
+  for (const LengthTask& task : ranking.tasks) {
+    if (!task.basis) untested.push_back(task.task);
+    if (task.basis == LengthBasis::splits)
+      by_splits.push_back(fmt::format("{} ({})", task.task, fmt::join(task.splits, ", ")));
+  }
+  if (!by_splits.empty())
+    notes.push_back(fmt::format("An encoding that learned these has no grid, so splits decide for all: {}.",
+                                fmt::join(by_splits, ", ")));
+  if (!untested.empty())
+    notes.push_back(fmt::format("Not tested at {}x with every encoding that learned them: {}.", *ranking.length,
+                                fmt::join(untested, ", ")));
+  return notes;
+}
+
+std::vector<std::string> ranking_notes(const AspectRanking& ranking) {
+  std::vector<std::string> notes;
+  if (ranking.length) notes = length_notes(ranking);
+  notes.push_back(fmt::format(
+      "Learned: tasks of these aspects on which at least half of the seeds have {} or more in distribution, of those "
+      "that the encoding ran.",
+      kLearned));
+  notes.emplace_back(
+      "Score of an aspect: token accuracy out of distribution, rescaled so that the best trivial predictor has 0 and the "
+      "right answers have 1, mean over all tasks, learned or not; in brackets, 95 % by bootstrap over tasks and seeds.");
+  notes.emplace_back("Cost: core time of a training step at the size of the profile quick; plain attention is 1.");
+  if (std::ranges::any_of(ranking.rows, &AspectRow::is_users)) notes.emplace_back("*: from your reports.");
+  if (!ranking.incomplete.empty()) {
+    notes.push_back(fmt::format(
+        "{} of {} encodings of the board are left out, because they did not run every task of these aspects; "
+        "'posbench board -t TASK' shows all encodings that ran a task.",
+        ranking.incomplete.size(), ranking.incomplete.size() + ranking.rows.size()));
+  }
+  for (const AspectTasks& aspect : ranking.aspects) {
+    notes.push_back(fmt::format("{}: {}.", aspect.aspect, fmt::join(aspect.tasks, ", ")));
+    if (!aspect.marked.empty()) notes.back() += " " + marked_text(aspect.marked);
+  }
+  return notes;
+}
+
+Json to_json(const AspectRanking& ranking) {
+  Json json;
+  json["aspects"] = write_list(ranking.aspects, [](const AspectTasks& aspect) {
+    return Json{{"aspect", aspect.aspect}, {"tasks", aspect.tasks}, {"marked", aspect.marked}};
+  });
+  json["length"] = ranking.length ? Json(*ranking.length) : Json(nullptr);
+  json["tasks"] = write_list(ranking.tasks, [](const LengthTask& task) {
+    return Json{{"task", task.task}, {"decides", basis_word(task)}, {"splits", task.splits}};
+  });
+  json["incomplete"] = ranking.incomplete;
+  json["encodings"] = write_list(ranking.rows, [](const AspectRow& row) {
+    return Json{{"encoding", row.encoding},
+                {"own", row.is_users},
+                {"ran", row.ran},
+                {"learned", row.learned},
+                {"tested", row.tested},
+                {"kept", row.kept},
+                {"cost", row.cost ? Json(*row.cost) : Json(nullptr)},
+                {"scores", write_list(row.scores, [](const AspectScore& score) {
+                   return Json{{"aspect", score.aspect},
+                               {"score", score.mean},
+                               {"low", score.interval.low},
+                               {"high", score.interval.high},
+                               {"learned", score.learned}};
+                 })}};
+  });
+  return json;
+}
+
+}  // namespace
+
+Document make_document(const AspectRanking& ranking) {
+  std::vector<std::string> names;
+  for (const AspectTasks& aspect : ranking.aspects) names.push_back(aspect.aspect);
+  Document document{.title = fmt::format("Encodings by {}", fmt::join(names, ", "))};
+  document.blocks.emplace_back(ranking_table(ranking));
+  for (std::string& note : ranking_notes(ranking)) document.blocks.emplace_back(Note{std::move(note)});
+  document.json = [ranking] { return to_json(ranking); };
+  return document;
+}
+
+}  // namespace posbench
