@@ -7,6 +7,7 @@
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <streambuf>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,7 @@ Json read_json(const std::filesystem::path& file);
 /// a long list is never in memory, and does not count as a value of the file.
 using TakeItem = std::function<bool(const Json& before, const std::string& key, const Json& item, size_t index)>;
 Json read_json(ByteSource&, const TakeItem&);
+Json read_json(std::streambuf& text, const std::string& file, const TakeItem&);
 
 /// Returns indented JSON that suits `diff`. Small values, and lists and objects of scalars, have one line each.
 std::string to_indented_json(const Json&);

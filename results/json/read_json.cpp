@@ -135,12 +135,16 @@ Json parse_json(std::string_view text, const std::string& file) {
   return parse(text, file, {});
 }
 
+Json read_json(std::streambuf& text, const std::string& file, const TakeItem& take) {
+  std::istream input(&text);
+  Json value = parse(input, file, take);
+  if (!input.eof()) refuse_zero_byte(file);
+  return value;
+}
+
 Json read_json(ByteSource& source, const TakeItem& take) {
-  std::istream input(&source);
   try {
-    Json value = parse(input, source.name(), take);
-    if (!input.eof()) refuse_zero_byte(source.name());
-    return value;
+    return read_json(source, source.name(), take);
   } catch (const InputError&) {
     source.check_rest();  // an error may come from damaged bytes
     throw;

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,6 +20,7 @@
 #include "base/printable.h"
 #include "results/json/read_bytes.h"
 #include "results/reports/experiment_json.h"
+#include "results/reports/experiment_lines.h"
 #include "results/reports/report_text.h"
 #include "results/reports/summary_json.h"
 
@@ -152,22 +155,44 @@ bool is_unread(std::string_view key) {
   return std::find(std::begin(kRead), std::end(kRead), key) == std::end(kRead);
 }
 
-/// Reads the experiments one by one, so that they are not all in memory as JSON.
-Report read_report(ByteSource& source) {
-  const std::string& file = source.name();
-  check_text(source.block(), file);
-  std::vector<ExperimentResult> experiments;
+/// Reads a report. `read` parses its text, apart from the first experiments, which `first` returns afterwards.
+Report read_report(const std::string& file, const std::function<Json(const TakeItem&)>& read,
+                   const std::function<std::vector<ExperimentResult>()>& first) {
+  std::vector<ExperimentResult> last;
   const auto take = [&](const Json& before, const std::string& key, const Json& item, size_t index) {
     if (key != "experiments") return is_unread(key);
     if (index == 0 && (before.contains("schema_version") || is_manifest(before))) check_version(before, file);
-    experiments.push_back(read_experiment(Field(item, file, "experiments", index)));
+    last.push_back(read_experiment(Field(item, file, "experiments", index)));
     return true;
   };
-  const Json rest = read_json(source, take);
+  const Json rest = read(take);
   Report report = report_from_json(rest, file);  // rejects other values than a list of experiments
-  report.experiments = std::move(experiments);
+  report.experiments = first();
+  if (!report.experiments.empty() && last.empty()) throw InputError("a comma follows the last experiment");
+  std::ranges::move(last, std::back_inserter(report.experiments));
   check_experiments(report, file);
   return report;
+}
+
+/// Reads a report in the order of its text, so that errors are those of its first wrong place.
+Report read_in_order(ByteSource& source) {
+  check_text(source.block(), source.name());
+  return read_report(
+      source.name(), [&](const TakeItem& take) { return read_json(source, take); },
+      [] { return std::vector<ExperimentResult>(); });
+}
+
+/// Reads the experiments of a report on all cores. Returns nothing if read_in_order() has to tell what is wrong.
+std::optional<Report> read_in_parallel(const std::filesystem::path& path) {
+  try {
+    ByteSource source(path);
+    ExperimentLines lines(source);
+    return read_report(
+        source.name(), [&](const TakeItem& take) { return read_json(lines, source.name(), take); },
+        [&] { return lines.finish(); });
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
 }
 
 /// Returns the JSON of a report with an empty list of experiments.
@@ -238,13 +263,16 @@ std::filesystem::path find_report(const std::filesystem::path& directory) {
 }
 
 Report read_report(const std::filesystem::path& path) {
+  if (std::filesystem::is_regular_file(path)) {  // a pipe cannot be read twice
+    if (std::optional<Report> report = read_in_parallel(path)) return *std::move(report);
+  }
   ByteSource source(path);
-  return read_report(source);
+  return read_in_order(source);
 }
 
 Report parse_report(std::string_view bytes, const std::string& file) {
   ByteSource source(bytes, file);
-  return read_report(source);
+  return read_in_order(source);
 }
 
 }  // namespace posbench
