@@ -24,7 +24,7 @@
 #include "harness/commands/commands.h"
 #include "harness/config/config.h"
 #include "harness/config/names.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/output.h"
 #include "harness/console/status_line.h"
 #include "harness/runs/provenance.h"
@@ -262,70 +262,62 @@ void bench_samples(const BenchRequest& request) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, Invocation& invocation) {
+void add_bench(CommandLine& line) {
   const auto request = std::make_shared<BenchRequest>();
   const auto color = std::make_shared<std::string>("auto");
-  CLI::App* command =
-      app.add_subcommand("bench",
-                         "Measure the speed of training steps, relative to the machine's matrix-multiply peak")
-          ->group(kExplore);
-  add_list_option(*command, "-e,--encodings", request->encodings,
-                  "comma-separated encodings: names, specs and globs; may be repeated; 'none' is always measured")
-      ->default_str(kBenchEncodings);
-  command->add_option("--sizes", request->sizes,
-                      "comma-separated sizes of models: quick, che, cope, tiny, or all");
-  command->add_option("--length", request->lengths, "lengths of sequences in tokens, as in 64,256,1024,4096")
-      ->default_str("that of the size")
-      ->delimiter(',')
-      ->check(in_range({1, 1 << 16}));
-  command->add_option("--batch", request->batch, "sequences of a batch")
-      ->default_str("that of the size; with --length, as many tokens")
-      ->check(in_range({1, 1 << 16}));
+  Command& command = line.add(
+      kExplore, "bench", "Measure the speed of training steps, relative to the machine's matrix-multiply peak");
   command
-      ->add_option("-j,--jobs", request->jobs,
-                   "numbers of trainings at once, as in 1,2,4, whose throughput is measured instead")
-      ->default_str("one at a time")
-      ->delimiter(',')
-      ->check(in_range({1, 1024}));
+      .list("-e,--encodings", request->encodings, ValueKind::encoding,
+            "comma-separated encodings: names, specs and globs; may be repeated; 'none' is always measured")
+      .default_text(kBenchEncodings);
+  command.text("--sizes", request->sizes, "comma-separated sizes of models: quick, che, cope, tiny, or all");
   command
-      ->add_option(
-          "--threads", request->threads,
+      .number("--length", request->lengths, 1, 1 << 16, "lengths of sequences in tokens, as in 64,256,1024,4096")
+      .default_text("that of the size")
+      .separated_by(',');
+  command.number("--batch", request->batch, 1, 1 << 16, "sequences of a batch")
+      .default_text("that of the size; with --length, as many tokens");
+  command
+      .number("-j,--jobs", request->jobs, 1, 1024,
+              "numbers of trainings at once, as in 1,2,4, whose throughput is measured instead")
+      .default_text("one at a time")
+      .separated_by(',');
+  command
+      .number(
+          "--threads", request->threads, 1, 1024,
           "numbers of threads of one training, as in 1,2,4, whose throughput is measured instead; batches have "
           "8 groups and at least 16 sequences")
-      ->default_str("one thread, one group")
-      ->delimiter(',')
-      ->excludes("--jobs")
-      ->check(in_range({1, 1024}));
-  command
-      ->add_option("-r,--repetitions", request->repetitions,
-                   "number of measurements, each the mean over 0.1 s of steps; their median is reported")
-      ->check(in_range({1, 1000}));
-  CLI::Option* samples =
-      command->add_flag("--samples", request->samples,
-                        "measure samples of length 500 of each Chomsky task instead of training steps");
+      .default_text("one thread, one group")
+      .separated_by(',')
+      .excludes("--jobs");
+  command.number("-r,--repetitions", request->repetitions, 1, 1000,
+                 "number of measurements, each the mean over 0.1 s of steps; their median is reported");
+  CommandOption& samples =
+      command.flag("--samples", request->samples,
+                   "measure samples of length 500 of each Chomsky task instead of training steps");
   for (const char* unused :
        {"--encodings", "--sizes", "--length", "--batch", "--jobs", "--threads", "--repetitions"})
-    samples->excludes(unused);
+    samples.excludes(unused);
   command
-      ->add_flag(
-          "--profile", request->profile,
-          "measure instead how much of a step each kind of work takes: products, softmax, norms, activation, "
-          "encoding, optimizer")
-      ->excludes("--jobs")
-      ->excludes("--threads")
-      ->excludes(samples);
-  command->add_flag("--json", request->json, "output as JSON, with the spread of the measurements");
-  add_color(*command, *color);
-  set_footer(*command,
-             {{"posbench bench", ""},
-              {"posbench bench -e all --sizes che,cope --json", ""},
-              {"posbench bench -e none,cope --sizes cope --length 64,256,1024,4096", "growth with the length"},
-              {"posbench bench -e none --sizes che --jobs 1,2,4,8,16", "throughput of several trainings"},
-              {"posbench bench -e none --sizes cope --threads 1,2,4,8", "throughput of one training"},
-              {"posbench bench -e none,cope --sizes quick --profile", "where the time of a step goes"},
-              {"posbench bench --samples", "speed of the tasks"}});
-  command->callback([=, &invocation] {
-    request->command = invocation.arguments;
+      .flag("--profile", request->profile,
+            "measure instead how much of a step each kind of work takes: products, softmax, norms, activation, "
+            "encoding, optimizer")
+      .excludes("--jobs")
+      .excludes("--threads")
+      .excludes("--samples");
+  command.flag("--json", request->json, "output as JSON, with the spread of the measurements");
+  add_color(command, *color);
+  command.explain(
+      {{"posbench bench", ""},
+       {"posbench bench -e all --sizes che,cope --json", ""},
+       {"posbench bench -e none,cope --sizes cope --length 64,256,1024,4096", "growth with the length"},
+       {"posbench bench -e none --sizes che --jobs 1,2,4,8,16", "throughput of several trainings"},
+       {"posbench bench -e none --sizes cope --threads 1,2,4,8", "throughput of one training"},
+       {"posbench bench -e none,cope --sizes quick --profile", "where the time of a step goes"},
+       {"posbench bench --samples", "speed of the tasks"}});
+  command.run([=, &line] {
+    request->command = line.arguments;
     request->color = wants_color(*color);
     if (request->samples) {
       bench_samples(*request);

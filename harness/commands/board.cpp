@@ -19,7 +19,7 @@
 #include "harness/commands/commands.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/names.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/output.h"
 #include "harness/console/read_board.h"
 #include "harness/runs/page_options.h"
@@ -297,60 +297,60 @@ void board(const BoardRequest& request) {
 
 }  // namespace
 
-void add_board(CLI::App& app, Invocation&) {
+void add_board(CommandLine& line) {
   const auto request = std::make_shared<BoardRequest>();
-  CLI::App* command =
-      app.add_subcommand("board",
-                         "Rank all encodings on each task in tiers with their costs, and yours among them")
-          ->group(kResults);
-  add_reports(*command, request->reports);
-  add_list_option(*command, "-t,--tasks", request->tasks,
-                  "comma-separated tasks: names, specs, globs and aspects (aspect:recall)")
-      ->default_str("all of the board");
-  add_list_option(*command, "-e,--encodings", request->encodings, "comma-separated encodings in the same form")
-      ->default_str("all of the board");
-  command->add_option("--family", request->family, "family of encodings, as 'posbench list encodings' shows it")
-      ->default_str("all");
-  command->add_option("--split", request->options.split,
-                      "split, or in_distribution or out_of_distribution for the mean over that kind");
-  add_choice<Metric, Metric>(*command, "--metric", request->options.metric,
-                             {{"sequence", Metric::sequence}, {"token", Metric::token}},
-                             "metric: accuracy by sequence or by token");
-  command->add_flag("--by-task", request->by_task,
-                    "print every task with all its rows, instead of one row for each task");
-  CLI::Option* aspects =
-      command
-          ->add_option(
-              "--aspects", request->aspects,
-              "comma-separated aspects, whose tasks rank the encodings in one table: recall, counting, copying, order, "
-              "state tracking, arithmetic, hierarchy, aggregation")
-          ->default_str("none")
-          ->excludes("--tasks")
-          ->excludes("--split")
-          ->excludes("--metric")
-          ->excludes("--by-task");
+  Command& command = line.add(kResults, "board",
+                              "Rank all encodings on each task in tiers with their costs, and yours among them");
+  add_reports(command, request->reports);
   command
-      ->add_option_function<std::string>(
+      .list("-t,--tasks", request->tasks, ValueKind::task,
+            "comma-separated tasks: names, specs, globs and aspects (aspect:recall)")
+      .default_text("all of the board");
+  command
+      .list("-e,--encodings", request->encodings, ValueKind::encoding,
+            "comma-separated encodings in the same form")
+      .default_text("all of the board");
+  command
+      .name("--family", request->family, ValueKind::family,
+            "family of encodings, as 'posbench list encodings' shows it")
+      .default_text("all");
+  command.name("--split", request->options.split, ValueKind::split,
+               "split, or in_distribution or out_of_distribution for the mean over that kind");
+  command.choice<Metric, Metric>("--metric", request->options.metric,
+                                 {{"sequence", Metric::sequence}, {"token", Metric::token}},
+                                 "metric: accuracy by sequence or by token");
+  command.flag("--by-task", request->by_task,
+               "print every task with all its rows, instead of one row for each task");
+  command
+      .name("--aspects", request->aspects, ValueKind::aspect,
+            "comma-separated aspects, whose tasks rank the encodings in one table: recall, counting, copying, order, "
+            "state tracking, arithmetic, hierarchy, aggregation")
+      .default_text("none")
+      .excludes("--tasks")
+      .excludes("--split")
+      .excludes("--metric")
+      .excludes("--by-task");
+  command
+      .text(
           "--length", [request](const std::string& text) { request->length = parse_length(text); },
           "multiple of the trained length, as in 4x: with --aspects, rank by the tasks on which more than half of the "
           "seeds have 0.90 of the sequences right there")
-      ->default_str("none")
-      ->needs(aspects);
-  command->add_flag("--only-own", request->only_users,
-                    "show only the rows of the added reports; tiers are those of all");
-  add_output(*command, request->output);
-  set_footer(*command,
-             {{"posbench board", "every task in one row, and encodings over all tasks"},
-              {"posbench board -t flip_flop", "all encodings on one task, with their costs"},
-              {"posbench board -t last_x_retrieval --split ood_far4", "at four times the trained distance"},
-              {"posbench board -e cope", "one encoding on all tasks, in one row for each"},
-              {"posbench board -e rope,alibi", "two encodings on all tasks, side by side"},
-              {"posbench board -t flip_flop --family rotary", "one family"},
-              {"posbench board --aspects recall --length 2x",
-               "by the tasks that need recall and are kept at twice the length"},
-              {"posbench board runs/mine --only-own", "the ranks of your encodings"},
-              {"posbench board -o board.html", "a page with filters and plots"}});
-  command->callback([request] { board(*request); });
+      .default_text("none")
+      .needs("--aspects");
+  command.flag("--only-own", request->only_users,
+               "show only the rows of the added reports; tiers are those of all");
+  add_output(command, request->output);
+  command.explain({{"posbench board", "every task in one row, and encodings over all tasks"},
+                   {"posbench board -t flip_flop", "all encodings on one task, with their costs"},
+                   {"posbench board -t last_x_retrieval --split ood_far4", "at four times the trained distance"},
+                   {"posbench board -e cope", "one encoding on all tasks, in one row for each"},
+                   {"posbench board -e rope,alibi", "two encodings on all tasks, side by side"},
+                   {"posbench board -t flip_flop --family rotary", "one family"},
+                   {"posbench board --aspects recall --length 2x",
+                    "by the tasks that need recall and are kept at twice the length"},
+                   {"posbench board runs/mine --only-own", "the ranks of your encodings"},
+                   {"posbench board -o board.html", "a page with filters and plots"}});
+  command.run([request] { board(*request); });
 }
 
 }  // namespace posbench

@@ -12,7 +12,7 @@
 #include "harness/commands/commands.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/names.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/known_names.h"
 #include "harness/console/output.h"
 #include "harness/console/read_board.h"
@@ -103,18 +103,18 @@ void print_card(const CardRequest& request) {
 
 }  // namespace
 
-void add_card(CLI::App& app, Invocation&) {
+void add_card(CommandLine& line) {
   const auto request = std::make_shared<CardRequest>();
-  CLI::App* command =
-      app.add_subcommand("card", "Show one encoding on one page: scores by aspect, results on every task, claims")
-          ->group(kResults);
-  command->add_option("encoding", request->name, "name of an encoding, such as rope or t5")->required();
-  add_reports(*command, request->reports);
-  add_output(*command, request->output);
-  set_footer(*command, {{"posbench card rope", "where it holds and where it fails, and at what cost"},
-                        {"posbench card cope -o cope.html", "a page with plots"},
-                        {"posbench card mine runs/mine", "an encoding of your own run"}});
-  command->callback([request] { print_card(*request); });
+  Command& command =
+      line.add(kResults, "card", "Show one encoding on one page: scores by aspect, results on every task, claims");
+  command.name("encoding", request->name, ValueKind::encoding, "name of an encoding, such as rope or t5")
+      .required();
+  add_reports(command, request->reports);
+  add_output(command, request->output);
+  command.explain({{"posbench card rope", "where it holds and where it fails, and at what cost"},
+                   {"posbench card cope -o cope.html", "a page with plots"},
+                   {"posbench card mine runs/mine", "an encoding of your own run"}});
+  command.run([request] { print_card(*request); });
 }
 
 }  // namespace posbench

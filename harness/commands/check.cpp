@@ -24,7 +24,7 @@
 #include "harness/check/task_certificate.h"
 #include "harness/commands/commands.h"
 #include "harness/config/names.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/known_names.h"
 #include "harness/console/lines.h"
 #include "harness/console/message.h"
@@ -67,7 +67,7 @@ std::vector<std::string> specs(std::vector<std::string> names) {
     if (!encoding && !tasks().contains(task_name(bare_name))) {
       throw InputError(
           fmt::format("no encoding or task is called '{}'{} ('posbench list encodings' and 'list tasks' show all)",
-                      bare_name, did_you_mean(bare_name, checkable_names())));
+                      bare_name, did_you_mean(bare_name, known_names(ValueKind::checkable))));
     }
     add(encoding ? read_encoding(name).text() : read_task(name).task.text());
   }
@@ -319,31 +319,28 @@ bool check(const CheckRequest& request) {
 
 }  // namespace
 
-void add_check(CLI::App& app, Invocation& invocation) {
+void add_check(CommandLine& line) {
   const auto request = std::make_shared<CheckRequest>();
-  CLI::App* command =
-      app.add_subcommand("check",
-                         "Check encodings (gradients, causality, properties) and tasks (samples, answers)")
-          ->group(kExplore);
-  command->add_option("names", request->names, "encodings and tasks: names, specs and globs; without names all");
-  command->add_flag(
+  Command& command = line.add(kExplore, "check",
+                              "Check encodings (gradients, causality, properties) and tasks (samples, answers)");
+  command.name("names", request->names, ValueKind::checkable,
+               "encodings and tasks: names, specs and globs; without names all");
+  command.flag(
       "--variants", request->variants,
       "check each encoding also with its registered options and with each option of the blocks, and sum, layers "
       "and heads over every pair of encodings");
-  command->add_option("-j,--jobs", request->jobs, "number of checks at once, one thread each")
-      ->default_str("all cores")
-      ->check(in_range({1, 4096}));
-  command->add_flag("--fail-fast", request->fail_fast, "stop at the first check that fails");
-  command->add_flag("--json", request->json, "output as JSON");
-  set_footer(
-      *command,
+  command.number("-j,--jobs", request->jobs, 1, 4096, "number of checks at once, one thread each")
+      .default_text("all cores");
+  command.flag("--fail-fast", request->fail_fast, "stop at the first check that fails");
+  command.flag("--json", request->json, "output as JSON");
+  command.explain(
       {{"posbench check", "all encodings and tasks"},
        {"posbench check cope:gates=separate rope flip_flop", "some of them"},
        {"posbench check 'dape*' randomized --variants", "with all variants"}},
       {"The check of an encoding compares its gradients with finite differences, and its measured properties with "
        "the registered ones. The check of a task compares its answers with those of an oracle, an independent "
        "implementation of the task. Exit code 1: a check fails."});
-  command->callback([request, &invocation] { invocation.exit_code = check(*request) ? 0 : 1; });
+  command.run([request] { return check(*request) ? 0 : 1; });
 }
 
 }  // namespace posbench

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -12,11 +13,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
-#include "harness/console/command_description.h"
+#include "harness/console/completion.h"
 #include "harness/console/help.h"
 #include "harness/console/known_names.h"
 #include "harness/console/licenses.h"
-#include "harness/console/man_page.h"
 #include "harness/console/message.h"
 #include "harness/exchange/plugins.h"
 #include "harness/exchange/sample_set.h"
@@ -25,26 +25,21 @@
 namespace posbench {
 namespace {
 
-/// Returns null if there is no such command.
-const CLI::App* find_command(const CLI::App& app, const std::string& word) {
-  for (const CLI::App* command : app.get_subcommands({})) {
-    if (command->get_name() == word) return command;
-  }
-  return nullptr;
-}
+/// Commands of former versions, and what replaces them.
+struct RemovedCommand {
+  const char *name, *replacement;
+};
+constexpr RemovedCommand kRemoved[] = {
+    {"help", "posbench COMMAND --help"},
+    {"recommend", "posbench board --aspects ASPECTS"},
+};
 
-/// Returns the option with a name, "-s" or "--seeds". Null if there is none.
-const CLI::Option* find_option(const CLI::App& app, const std::string& name) {
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->check_name(name) && !option->get_positional()) return option;
-  }
-  return nullptr;
-}
-
-std::vector<std::string> long_options(const CLI::App& app) {
+std::vector<std::string> long_options(const Command& command) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (const CommandOption& option : command.options()) {
+    for (const std::string& name : option.names()) {
+      if (name.starts_with("--")) names.push_back(name);
+    }
   }
   return names;
 }
@@ -59,27 +54,19 @@ bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && !parse_number(word, number);
 }
 
-/// Commands of former versions, and what replaces them.
-struct RemovedCommand {
-  const char *name, *replacement;
-};
-constexpr RemovedCommand kRemoved[] = {
-    {"recommend", "posbench board --aspects ASPECTS"},
-};
-
-std::string unknown_command(const CLI::App& app, const std::string& word) {
+std::string unknown_command(const CommandLine& line, const std::string& word) {
   for (const auto& [name, replacement] : kRemoved) {
     if (word == name) return fmt::format("'posbench {}' was removed; use '{}'", name, replacement);
   }
-  std::vector<std::string> known = long_options(app);  // "version" for "--version"
-  for (const CLI::App* command : app.get_subcommands({})) known.push_back(command->get_name());
+  std::vector<std::string> known = long_options(line.program);  // "version" for "--version"
+  for (const Command& command : line.commands) known.push_back(command.name());
   return fmt::format("unknown command '{}'{} ('posbench --help' shows all)", word, did_you_mean(word, known));
 }
 
 /// Returns a hint for an option of a command with settings that is the name of one, as --steps, or that other
 /// programs have.
-std::string option_hint(const CLI::App* command, const std::string& name) {
-  if (!command || !find_option(*command, "--set")) return "";
+std::string option_hint(const Command* command, const std::string& name) {
+  if (!command || !command->find("--set")) return "";
   const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
   for (const char* device : {"device", "gpu", "cuda"}) {
     if (word == device) return "; posbench computes on the CPU, and -j sets the number of experiments at once";
@@ -92,69 +79,63 @@ std::string option_hint(const CLI::App* command, const std::string& name) {
   return "";
 }
 
-std::string unknown_option(const CLI::App& app, const CLI::App* command, const std::string& name) {
-  std::vector<std::string> known = long_options(app);
-  if (command) {
-    const std::vector<std::string> of_command = long_options(*command);
-    known.insert(known.begin(), of_command.begin(), of_command.end());
-  }
-  const std::string suffix = command ? " " + command->get_name() : "", hint = option_hint(command, name);
+std::string unknown_option(const CommandLine& line, const Command* command, const std::string& name) {
+  std::vector<std::string> known = command ? long_options(*command) : std::vector<std::string>();
+  for (const std::string& of_program : long_options(line.program)) known.push_back(of_program);
+  const std::string suffix = command ? " " + command->name() : "", hint = option_hint(command, name);
   return fmt::format("unknown option '{}' of 'posbench{}'{} ('posbench{} --help' shows all)", name, suffix,
                      hint.empty() ? did_you_mean(name, known) : hint, suffix);
 }
 
 /// Returns a message if the value of an option is another option, so that its own value is missing. Empty
 /// otherwise. Lists of tasks and encodings may begin with a dash.
-std::string option_as_value(const CLI::App& app, const CLI::App* command, const CLI::Option& option,
+std::string option_as_value(const CommandLine& line, const Command* command, const CommandOption& option,
                             const std::string& name, const std::string& value) {
   if (!is_option(value)) return "";
-  const bool is_file = completion_kind(option) == CompletionKind::file;
-  const bool is_known = find_option(app, value) || (command && find_option(*command, value));
-  if (!is_file && !is_known && !value.starts_with("--")) return "";
+  const bool is_file = option.kind == ValueKind::file || option.kind == ValueKind::folder;
+  if (!is_file && !line.find_option(command, value) && !value.starts_with("--")) return "";
   return fmt::format("{} has no value, but is followed by '{}'; add the value{}", name, value,
                      is_file ? fmt::format(", or write ./{} for a file of this name", value) : "");
 }
 
 /// Returns a message about the first argument that should be a command or an option and is none, or about the
 /// first option whose value is missing. Empty if there is none.
-std::string unknown_word(const CLI::App& app, const std::vector<std::string>& arguments) {
-  const CLI::App* command = nullptr;
-  for (size_t n = 1; n < arguments.size() && arguments[n] != "--"; ++n) {
-    const std::string& word = arguments[n];
+std::string unknown_word(const CommandLine& line) {
+  const std::vector<std::string>& words = line.arguments;
+  const Command* command = nullptr;
+  for (size_t n = 1; n < words.size() && words[n] != "--"; ++n) {
+    const std::string& word = words[n];
     if (!is_option(word)) {
       if (command) continue;
-      command = find_command(app, word);
-      if (!command) return unknown_command(app, word);
+      command = line.find(word);
+      if (!command) return unknown_command(line, word);
       continue;
     }
     const std::string name = option_name(word);
-    const CLI::Option* option = command ? find_option(*command, name) : nullptr;
-    if (!option) option = find_option(app, name);
-    if (!option) return unknown_option(app, command, name);
+    const CommandOption* option = line.find_option(command, name);
+    if (!option) return unknown_option(line, command, name);
     if (word == name + "=") return fmt::format("{} has no value; add it after the =, or leave out {}", name, word);
-    if (option->get_items_expected_max() == 0 || word != name || ++n == arguments.size()) continue;
-    const std::string message = option_as_value(app, command, *option, name, arguments[n]);
+    if (option->kind == ValueKind::none || word != name || ++n == words.size()) continue;
+    const std::string message = option_as_value(line, command, *option, name, words[n]);
     if (!message.empty()) return message;
   }
   return "";
 }
 
 /// Throws InputError if an output file of a command is one of its input files, or another of its output files.
-void check_outputs(const CLI::App& command) {
+void check_outputs(const Command& command) {
   namespace fs = std::filesystem;
   struct File {
     std::string option;
     fs::path path;
   };
   std::vector<File> inputs, outputs;
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->count() == 0 || completion_kind(*option) != CompletionKind::file) continue;
-    bool is_output = false;
-    for (const char* name : {"--output", "--manifest", "--model-output", "--page"})
-      is_output = is_output || option->check_name(name);
-    for (const std::string& value : option->results()) {
-      (is_output ? outputs : inputs).push_back({option->get_name(), value});
-      if (!is_output) inputs.push_back({option->get_name(), manifest_path(value)});  // read with answers
+  for (const CommandOption& option : command.options()) {
+    if (option.kind != ValueKind::file && option.kind != ValueKind::folder) continue;
+    const std::string name = option.is_argument() ? option.value() : option.names().back();
+    for (const std::string& value : option.given()) {
+      (option.is_output ? outputs : inputs).push_back({name, value});
+      if (!option.is_output) inputs.push_back({name, manifest_path(value)});  // read with answers
     }
   }
   std::error_code error;
@@ -175,46 +156,46 @@ void check_outputs(const CLI::App& command) {
   }
 }
 
-void add_global_options(CLI::App& app) {
-  app.set_version_flag("-V,--version", version(), "version, commit, compiler and flags; then exit");
-  app.add_flag_callback(
-      "--licenses", [] { throw CLI::CallForVersion(license_notices(), 0); },
+/// Ends the program with a text on standard output.
+[[noreturn]] void print_and_exit(const std::string& text) { throw CLI::CallForVersion(text, 0); }
+
+void add_global_options(CommandLine& line) {
+  Command& program = line.program;
+  program.add(ValueKind::none, line.parser.set_version_flag("-V,--version", version(),
+                                                            "version, commit, compiler and flags; then exit"));
+  program.flag(
+      "--licenses", [] { print_and_exit(license_notices()); },
       "license notices of all linked and embedded libraries; then exit");
-  app.add_flag_callback("--man-page",
-                        [&app] { throw CLI::CallForVersion(man_page(describe_command_line(app)), 0); })
-      ->group("");  // hidden
-  app.add_flag_callback("-q,--quiet", be_quiet,
-                        "no progress and no notes on standard error; errors and results remain")
-      ->group(kEverywhere);
-  app.add_option_function<std::vector<std::string>>(
-         "--plugin",
-         [](const std::vector<std::string>& paths) {
-           for (const std::string& path : paths) load_plugin(path);
-         },
-         "shared library with additional encodings and tasks (docs/plugins.md); may be repeated")
-      ->envname("POSBENCH_PLUGINS")
-      ->delimiter(':')
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->type_name("FILE")
-      ->default_str("those in POSBENCH_PLUGINS")
-      ->group(kEverywhere);
+  program.flag(
+      "--man-page", [&line] { print_and_exit(man_page(line)); }, "manual page in roff; then exit");
+  program.flag("--markdown", line.markdown, "with --help: every command and option in one line, as Markdown");
+  program.flag("-q,--quiet", be_quiet, "no progress and no notes on standard error; errors and results remain")
+      .everywhere();
+  CLI::Option* plugins = line.parser.add_option_function<std::vector<std::string>>(
+      "--plugin",
+      [](const std::vector<std::string>& paths) {
+        for (const std::string& path : paths) load_plugin(path);
+      },
+      "shared library with additional encodings and tasks (docs/plugins.md); may be repeated");
+  plugins->envname("POSBENCH_PLUGINS");
+  program.add(ValueKind::file, plugins)
+      .separated_by(':')
+      .repeated()
+      .default_text("those in POSBENCH_PLUGINS")
+      .everywhere();
 }
 
-}  // namespace
+/// Makes help_text() the --help of a command. Both must outlive the parser.
+void format_help(const CommandLine& line, Command& command) {
+  command.parser().formatter_fn([&line, &command](auto&&...) { return help_text(line, command); });
+}
 
-int run_command_line(int argc, char** argv) {
-  CLI::App app{"Benchmark suite for the position encodings of transformers", "posbench"};
-  app.formatter(std::make_shared<HelpFormatter>());
-  app.set_help_flag("-h,--help", "this help; then exit");
-  app.option_defaults()->always_capture_default();
-  app.require_subcommand(1);
-  set_footer(
-      app,
+void add_commands(CommandLine& line) {
+  line.program.explain(
       {{"posbench run", "train and test the core encodings on the core tasks"},
        {"posbench check mine", "verify the gradients of an encoding, or the samples of a task"},
        {"posbench show cope", "equation and options of an encoding"},
-       {"posbench help run", "usage of a command"},
+       {"posbench run --help", "usage of a command"},
        {"posbench --plugin ./libmine.so run -e mine,rope", "an encoding from a plug-in"}},
       {"An encoding or a task with options is a spec, as in cope:positions=16,gates=separate. Names are accepted "
        "in any case.",
@@ -223,37 +204,66 @@ int run_command_line(int argc, char** argv) {
        "disk, memory or standard output failed; 2 invalid usage or input; 3 a defect of posbench; 130 interrupted, "
        "with running experiments saved; 128 plus the number of a signal that ended the process at once (a second "
        "Ctrl-C, SIGKILL)."});
-  add_global_options(app);
-  Invocation invocation{.arguments = {argv, argv + argc}};
+  add_global_options(line);
   for (const auto add :
-       {add_run,    add_merge,      add_reproduce, add_verify, add_report,     add_compare, add_board, add_card,
-        add_site,   add_separation, add_inspect,   add_list,   add_show,       add_sample,  add_check, add_bench,
-        add_export, add_golden,     add_forward,   add_score,  add_completion, add_help}) {
-    add(app, invocation);
+       {add_run,       add_merge,  add_reproduce,  add_verify,  add_report, add_compare,   add_board,  add_card,
+        add_site,   add_separation, add_inspect, add_list,   add_show,      add_sample, add_check,
+        add_bench,     add_export, add_golden,     add_forward, add_score,  add_completion}) {
+    add(line);
   }
-  for (CLI::App* command : app.get_subcommands({})) {
-    command->fallthrough();  // --plugin and --quiet may come after the command
-    command->parse_complete_callback([command] { check_outputs(*command); });
+  format_help(line, line.program);
+  for (Command& command : line.commands) {
+    format_help(line, command);
+    command.parser().parse_complete_callback([&command] { check_outputs(command); });
   }
-  if (const std::string unknown = unknown_word(app, invocation.arguments); !unknown.empty()) {
+}
+
+/// Prints what completes the last word, for the scripts of `posbench completion`. A plug-in that cannot be loaded
+/// has no names.
+int print_completions(const CommandLine& line) {
+  const std::vector<std::string> words(line.arguments.begin() + 2, line.arguments.end());
+  const char* variable = std::getenv("POSBENCH_PLUGINS");
+  std::vector<std::string> paths = CLI::detail::split(variable ? variable : "", ':');
+  for (size_t n = 0; n + 2 < words.size(); ++n) {
+    if (words[n] == "--plugin") paths.push_back(words[n + 1]);
+  }
+  for (const std::string& path : paths) {
+    try {
+      load_plugin(path);
+    } catch (const InputError&) {
+      continue;
+    }
+  }
+  fmt::print("{}", completions(line, words));
+  return 0;
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CommandLine line({argv, argv + argc}, "Benchmark suite for the position encodings of transformers");
+  add_commands(line);
+  if (argc > 1 && line.arguments[1] == "--complete") return print_completions(line);
+  if (const std::string unknown = unknown_word(line); !unknown.empty()) {
     write_error(unknown);
     return 2;
   }
   try {
-    app.parse(argc, argv);
+    line.parser.parse(argc, argv);
+    if (line.parser.get_subcommands().empty()) print_and_exit(help_text(line, line.program));
   } catch (const CLI::Success& success) {  // --help, --version
-    return app.exit(success);
+    return line.parser.exit(success);
   } catch (const CLI::ParseError& error) {
-    const CLI::App& command = app.get_subcommands().empty() ? app : *app.get_subcommands()[0];
-    const std::string name = &command == &app ? "" : command.get_name() + " ";
-    const bool has_none = &command == &app && error.get_name() == "RequiredError";
-    std::string reason = has_none ? "no command is given" : error.what();
+    const Command* command =
+        line.parser.get_subcommands().empty() ? nullptr : line.find(line.parser.get_subcommands()[0]->get_name());
+    std::string reason = error.what();
     if (const size_t end = reason.find(": At Most 1 required"); end != reason.npos)
       reason = fmt::format("{0} is given more than once; give it once", reason.substr(0, end));
-    write_error(fmt::format("{} (usage: {}; 'posbench {}--help' explains it)", reason, usage_of(command), name));
+    write_error(fmt::format("{} (usage: {}; 'posbench {}--help' explains it)", reason,
+                            (command ? *command : line.program).usage(), command ? command->name() + " " : ""));
     return 2;
   }
-  return invocation.exit_code;
+  return line.exit_code;
 }
 
 }  // namespace posbench

@@ -1,15 +1,8 @@
-// Declares the commands, one file each. A command adds its options and its help; its callback runs it.
+// Declares the commands, one file each. A command adds its options and its help, and the function that runs it.
 #pragma once
-#include <CLI/CLI.hpp>
-#include <string>
-#include <vector>
+#include "harness/console/command.h"
 
 namespace posbench {
-
-struct Invocation {
-  std::vector<std::string> arguments;  // the whole command line
-  int exit_code = 0;                   // set by the command that ran
-};
 
 // The groups of commands in the help and in docs/cli.md.
 constexpr const char* kRunning = "Run experiments";
@@ -18,31 +11,30 @@ constexpr const char* kExplore = "Explore and extend tasks and encodings";
 constexpr const char* kExchange = "Exchange samples and models with other programs";
 constexpr const char* kSetUp = "Set up and get help";
 
-void add_run(CLI::App&, Invocation&);
-void add_merge(CLI::App&, Invocation&);
-void add_reproduce(CLI::App&, Invocation&);
-void add_verify(CLI::App&, Invocation&);
+void add_run(CommandLine&);
+void add_merge(CommandLine&);
+void add_reproduce(CommandLine&);
+void add_verify(CommandLine&);
 
-void add_report(CLI::App&, Invocation&);
-void add_compare(CLI::App&, Invocation&);
-void add_board(CLI::App&, Invocation&);
-void add_card(CLI::App&, Invocation&);
-void add_site(CLI::App&, Invocation&);
-void add_separation(CLI::App&, Invocation&);
-void add_inspect(CLI::App&, Invocation&);
+void add_report(CommandLine&);
+void add_compare(CommandLine&);
+void add_board(CommandLine&);
+void add_card(CommandLine&);
+void add_site(CommandLine&);
+void add_separation(CommandLine&);
+void add_inspect(CommandLine&);
 
-void add_list(CLI::App&, Invocation&);
-void add_show(CLI::App&, Invocation&);
-void add_sample(CLI::App&, Invocation&);
-void add_check(CLI::App&, Invocation&);
-void add_bench(CLI::App&, Invocation&);
+void add_list(CommandLine&);
+void add_show(CommandLine&);
+void add_sample(CommandLine&);
+void add_check(CommandLine&);
+void add_bench(CommandLine&);
 
-void add_export(CLI::App&, Invocation&);
-void add_golden(CLI::App&, Invocation&);
-void add_forward(CLI::App&, Invocation&);
-void add_score(CLI::App&, Invocation&);
+void add_export(CommandLine&);
+void add_golden(CommandLine&);
+void add_forward(CommandLine&);
+void add_score(CommandLine&);
 
-void add_completion(CLI::App&, Invocation&);
-void add_help(CLI::App&, Invocation&);
+void add_completion(CommandLine&);
 
 }  // namespace posbench

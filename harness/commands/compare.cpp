@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/lines.h"
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
@@ -165,49 +165,40 @@ int compare(const CompareRequest& request) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Invocation& invocation) {
+void add_compare(CommandLine& line) {
   const auto request = std::make_shared<CompareRequest>();
-  CLI::App* command =
-      app.add_subcommand("compare", "Compare runs, and test whether the differences exceed the noise of the seeds")
-          ->group(kResults);
-  command->add_option("baseline", request->baseline, "report or run directory")->required();
-  command->add_option("candidates", request->candidates,
-                      "reports or run directories to compare with the baseline");
-  add_selection(*command, request->selection);
+  Command& command = line.add(kResults, "compare",
+                              "Compare runs, and test whether the differences exceed the noise of the seeds");
+  command.file("baseline", request->baseline, "report or run directory").required();
+  command.file("candidates", request->candidates, "reports or run directories to compare with the baseline");
+  add_selection(command, request->selection);
   command
-      ->add_option("--between", request->between,
-                   "two encodings of one report to compare with each other, as in cope,rope")
-      ->default_str("none");
-  add_choice(
-      *command, "--sort", request->sort, {"run", "difference", "p"},
+      .name("--between", request->between, ValueKind::encoding,
+            "two encodings of one report to compare with each other, as in cope,rope")
+      .default_text("none");
+  command.choice(
+      "--sort", request->sort, {"run", "difference", "p"},
       "order of the rows of a verdict: that of the run, or the greatest losses or the smallest p-values first");
-  command
-      ->add_option("--alpha", request->options.alpha,
-                   "probability of any verdict 'better' or 'worse' in a comparison of equal runs")
-      ->check(in_range({1e-9, 0.5}));
-  CLI::Option* threshold =
+  command.number("--alpha", request->options.alpha, 1e-9, 0.5,
+                 "probability of any verdict 'better' or 'worse' in a comparison of equal runs");
+  const CommandOption& threshold =
       command
-          ->add_option(
-              "--threshold", request->options.threshold,
-              "smallest relevant difference of the metric; smaller ones are never 'better' or 'worse', except "
-              "if no seed of one side finished")
-          ->check(in_range({0.0, 1e6}))
-          ->default_str(fmt::format("{}, of the effective length {}", default_threshold(Metric::sequence),
+          .number("--threshold", request->options.threshold, 0.0, 1e6,
+                  "smallest relevant difference of the metric; smaller ones are never 'better' or 'worse', except "
+                  "if no seed of one side finished")
+          .default_text(fmt::format("{}, of the effective length {}", default_threshold(Metric::sequence),
                                     default_threshold(Metric::effective_length)));
-  add_metric(*command, request->options.metric);
+  add_metric(command, request->options.metric);
   command
-      ->add_option(
-          "--match", request->match,
-          "two encodings to compare with each other, as in --match cope=cope:positions=16; may be repeated")
-      ->default_str("encodings with the same spec")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_flag("--allow-different-budget", request->options.allow_different_budget,
-                    "compare even if model or training settings differ");
-  command->add_flag("--fail-on-regression", request->fail_on_regression, "exit with code 1 if a row is 'worse'");
-  add_output(*command, request->output);
-  set_footer(
-      *command,
+      .name("--match", request->match, ValueKind::encoding,
+            "two encodings to compare with each other, as in --match cope=cope:positions=16; may be repeated")
+      .repeated()
+      .default_text("encodings with the same spec");
+  command.flag("--allow-different-budget", request->options.allow_different_budget,
+               "compare even if model or training settings differ");
+  command.flag("--fail-on-regression", request->fail_on_regression, "exit with code 1 if a row is 'worse'");
+  add_output(command, request->output);
+  command.explain(
       {{"posbench compare before/report.json after/report.json", ""},
        {"posbench compare before after --match cope=cope:positions=4", "encodings with different options"},
        {"posbench compare main mine --format markdown --fail-on-regression", "for a continuous integration"},
@@ -220,9 +211,9 @@ void add_compare(CLI::App& app, Invocation& invocation) {
        "all experiments finished on one side and none on the other (docs/reading.md).",
        "Options -t, -e and --split select rows. The p-values stay corrected for all tests of the comparison.",
        "The comparison of a run that is in progress or was interrupted uses its finished experiments."});
-  command->callback([request, threshold, &invocation] {
-    if (threshold->count() == 0) request->options.threshold = default_threshold(request->options.metric);
-    invocation.exit_code = compare(*request);
+  command.run([request, &threshold] {
+    if (threshold.given().empty()) request->options.threshold = default_threshold(request->options.metric);
+    return compare(*request);
   });
 }
 

@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/output.h"
 #include "harness/console/status_line.h"
 #include "harness/exchange/array_file.h"
@@ -198,34 +198,31 @@ int export_samples(ExportRequest request) {
 
 }  // namespace
 
-void add_export(CLI::App& app, Invocation& invocation) {
+void add_export(CommandLine& line) {
   const auto request = std::make_shared<ExportRequest>();
-  CLI::App* command =
-      app.add_subcommand("export", "Write the samples of a task, as a run uses them, for models in other programs")
-          ->group(kExchange);
-  command->add_option("task", request->task, "task, with or without options")->required();
-  command->add_option("--split,--purpose", request->split,
-                      "samples: train, validation, or a split for its test samples");
-  command->add_option("-s,--seed", request->seed, "seed of the experiment whose samples are written")
-      ->check(seed_range());
-  command->add_option("--first", request->first, "number of the first sample")
-      ->check(in_range({std::int64_t{0}, kMaxSampleNumber}));
-  command->add_option("-n,--count", request->count, "number of samples")
-      ->check(in_range({std::int64_t{1}, kMaxSampleNumber}));
-  add_choice<std::optional<SampleFormat>, SampleFormat>(
-      *command, "--format", request->format,
-      {{"jsonl", SampleFormat::jsonl}, {"safetensors", SampleFormat::safetensors}}, "format of the output")
-      ->default_str("that of the file's extension, or jsonl");
-  command->add_option("-o,--output", request->output, "output file")->default_str("standard output, for jsonl");
-  command->add_option("--manifest", request->manifest, "file for the description of the samples")
-      ->default_str("FILE.manifest.json, or none for a pipe or a device");
-  add_configuration(*command, request->config);
-  set_footer(*command,
-             {{"posbench export flip_flop -o train.safetensors", "samples of training"},
-              {"posbench export flip_flop:length=32 -n 2", "two samples to read"},
-              {"posbench export flip_flop --split ood_sparse -n 512 -o sparse.safetensors", ""}},
-             {"docs/bridge.md specifies the formats."});
-  command->callback([request, &invocation] { invocation.exit_code = export_samples(*request); });
+  Command& command = line.add(kExchange, "export",
+                              "Write the samples of a task, as a run uses them, for models in other programs");
+  command.name("task", request->task, ValueKind::task, "task, with or without options").required();
+  command.name("--split,--purpose", request->split, ValueKind::split,
+               "samples: train, validation, or a split for its test samples");
+  command.seed("-s,--seed", request->seed, "seed of the experiment whose samples are written");
+  command.number("--first", request->first, std::int64_t{0}, kMaxSampleNumber, "number of the first sample");
+  command.number("-n,--count", request->count, std::int64_t{1}, kMaxSampleNumber, "number of samples");
+  command
+      .choice<std::optional<SampleFormat>, SampleFormat>(
+          "--format", request->format,
+          {{"jsonl", SampleFormat::jsonl}, {"safetensors", SampleFormat::safetensors}}, "format of the output")
+      .default_text("that of the file's extension, or jsonl");
+  command.file("-o,--output", request->output, "output file").default_text("standard output, for jsonl").output();
+  command.file("--manifest", request->manifest, "file for the description of the samples")
+      .default_text("FILE.manifest.json, or none for a pipe or a device")
+      .output();
+  add_configuration(command, request->config);
+  command.explain({{"posbench export flip_flop -o train.safetensors", "samples of training"},
+                   {"posbench export flip_flop:length=32 -n 2", "two samples to read"},
+                   {"posbench export flip_flop --split ood_sparse -n 512 -o sparse.safetensors", ""}},
+                  {"docs/bridge.md specifies the formats."});
+  command.run([request] { return export_samples(*request); });
 }
 
 }  // namespace posbench

@@ -18,7 +18,7 @@
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/output.h"
 #include "harness/console/status_line.h"
 #include "harness/exchange/array_file.h"
@@ -222,35 +222,34 @@ int forward(const ForwardRequest& request) {
 
 }  // namespace
 
-void add_forward(CLI::App& app, Invocation& invocation) {
+void add_forward(CommandLine& line) {
   const auto request = std::make_shared<ForwardRequest>();
-  CLI::App* command = app.add_subcommand("forward", "Write the logits of a saved model on the samples of a split")
-                          ->group(kExchange);
+  Command& command = line.add(kExchange, "forward", "Write the logits of a saved model on the samples of a split");
   command
-      ->add_option("run", request->run,
-                   "run directory of 'posbench run --save-models', saved model, or with --initial a configuration")
-      ->required();
-  command->add_option("task", request->task, "task of the run, with its options")->required();
-  command->add_option("encoding", request->encoding, "encoding of the run, with its options")->required();
-  command->add_option("-s,--seed", request->seed, "seed of the experiment")->check(seed_range());
-  command->add_flag("--initial", request->initial, "use the model before training instead of the saved one");
-  command->add_option("--split", request->split, "split whose test samples are read");
-  command->add_option("--first", request->first, "number of the first sample")
-      ->check(in_range({std::int64_t{0}, kMaxSampleNumber}));
-  command->add_option("-n,--count", request->count, "number of samples")
-      ->check(in_range({std::int64_t{1}, kMaxSampleNumber}));
-  command->add_option("-o,--output", request->output, ".safetensors file for the logits at the scored positions")
-      ->default_str("none");
-  command->add_flag("--attention", request->attention,
-                    "write the scores and the attention weights of every layer and head too, of the last loop");
-  command->add_option("--model-output", request->model_output, ".safetensors file for the model")
-      ->default_str("none");
-  set_footer(
-      *command,
+      .file("run", request->run,
+            "run directory of 'posbench run --save-models', saved model, or with --initial a configuration")
+      .required();
+  command.name("task", request->task, ValueKind::task, "task of the run, with its options").required();
+  command.name("encoding", request->encoding, ValueKind::encoding, "encoding of the run, with its options")
+      .required();
+  command.seed("-s,--seed", request->seed, "seed of the experiment");
+  command.flag("--initial", request->initial, "use the model before training instead of the saved one");
+  command.name("--split", request->split, ValueKind::split, "split whose test samples are read");
+  command.number("--first", request->first, std::int64_t{0}, kMaxSampleNumber, "number of the first sample");
+  command.number("-n,--count", request->count, std::int64_t{1}, kMaxSampleNumber, "number of samples");
+  command.file("-o,--output", request->output, ".safetensors file for the logits at the scored positions")
+      .default_text("none")
+      .output();
+  command.flag("--attention", request->attention,
+               "write the scores and the attention weights of every layer and head too, of the last loop");
+  command.file("--model-output", request->model_output, ".safetensors file for the model")
+      .default_text("none")
+      .output();
+  command.explain(
       {{"posbench forward runs/mine flip_flop cope -o logits.safetensors", "answers, as 'score' reads them"},
        {"posbench forward runs/mine flip_flop cope --split ood_sparse -n 64 --attention -o cope.safetensors", ""},
        {"posbench forward runs/mine flip_flop cope --initial --model-output initial.safetensors", ""}});
-  command->callback([request, &invocation] { invocation.exit_code = forward(*request); });
+  command.run([request] { return forward(*request); });
 }
 
 }  // namespace posbench

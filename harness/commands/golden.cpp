@@ -27,7 +27,7 @@
 #include "harness/config/commit.h"
 #include "harness/config/names.h"
 #include "harness/config/user_files.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/output.h"
 #include "harness/exchange/array_file.h"
 #include "harness/exchange/sample_set.h"
@@ -327,51 +327,50 @@ int golden(GoldenCommand command) {
   return same ? 0 : 1;
 }
 
-void add_model_options(CLI::App& app, GoldenCommand& command) {
-  GoldenRequest& request = command.request;
-  app.add_option("--heads", request.heads, "number of heads")->check(in_range({1, 256}));
-  app.add_option("--head-width", request.head_width, "width of a head")->check(in_range({1, 1024}));
-  app.add_option("-n,--length", command.length, "number of tokens")->default_str("16")->check(in_range({1, 8192}));
-  app.add_option("--positions", command.positions,
-                 "comma-separated positions of the tokens, ascending, for encodings that take other positions")
-      ->default_str("those of the encoding, mostly 0, 1, ...");
-  add_choice<bool, bool>(app, "--attention", request.causal, {{"causal", true}, {"bidirectional", false}},
-                         "keys that a query sees");
-  app.add_option("--trained-length", request.trained_length,
-                 "length of training, which some encodings read, such as interpolated")
-      ->check(in_range({1, 1 << 20}));
-  app.add_option("--longest", request.longest, "longest length of any split, which some encodings read")
-      ->default_str("the greater of both lengths")
-      ->check(in_range({1, 1 << 20}));
-  app.add_option("-s,--seed", request.seed, "seed of the inputs and of the parameters")->check(seed_range());
+void add_model_options(Command& command, GoldenCommand& golden) {
+  GoldenRequest& request = golden.request;
+  command.number("--heads", request.heads, 1, 256, "number of heads");
+  command.number("--head-width", request.head_width, 1, 1024, "width of a head");
+  command.number("-n,--length", golden.length, 1, 8192, "number of tokens").default_text("16");
+  command
+      .text("--positions", golden.positions,
+            "comma-separated positions of the tokens, ascending, for encodings that take other positions")
+      .default_text("those of the encoding, mostly 0, 1, ...");
+  command.choice<bool, bool>("--attention", request.causal, {{"causal", true}, {"bidirectional", false}},
+                             "keys that a query sees");
+  command.number("--trained-length", request.trained_length, 1, 1 << 20,
+                 "length of training, which some encodings read, such as interpolated");
+  command
+      .number("--longest", request.longest, 1, 1 << 20, "longest length of any split, which some encodings read")
+      .default_text("the greater of both lengths");
+  command.seed("-s,--seed", request.seed, "seed of the inputs and of the parameters");
 }
 
 }  // namespace
 
-void add_golden(CLI::App& app, Invocation& invocation) {
+void add_golden(CommandLine& line) {
   const auto golden_command = std::make_shared<GoldenCommand>();
-  CLI::App* command =
-      app.add_subcommand("golden", "Write reference vectors of an encoding for unit tests of other programs")
-          ->group(kExchange);
-  command->add_option("encoding", golden_command->request.encoding, "encoding, with or without options")
-      ->required();
-  add_model_options(*command, *golden_command);
+  Command& command =
+      line.add(kExchange, "golden", "Write reference vectors of an encoding for unit tests of other programs");
   command
-      ->add_option("--inputs", golden_command->inputs,
-                   ".json or .safetensors file with q, k, v, x or parameters to use")
-      ->default_str("drawn from the seed");
-  command->add_option("--arrays", golden_command->arrays, "comma-separated arrays to write or compare")
-      ->default_str("all, or those of the compared file");
-  command->add_option("-o,--output", golden_command->output, ".json or .safetensors file for the vectors")
-      ->default_str("standard output, as JSON, unless --against is given");
+      .name("encoding", golden_command->request.encoding, ValueKind::encoding, "encoding, with or without options")
+      .required();
+  add_model_options(command, *golden_command);
   command
-      ->add_option("--against", golden_command->against,
-                   ".json or .safetensors file whose arrays are compared with those of the same name")
-      ->default_str("none");
-  command->add_option("--tolerance", golden_command->tolerance, "largest difference, relative to values above 1")
-      ->check(in_range({0.0, 1.0}));
-  set_footer(
-      *command,
+      .file("--inputs", golden_command->inputs, ".json or .safetensors file with q, k, v, x or parameters to use")
+      .default_text("drawn from the seed");
+  command.text("--arrays", golden_command->arrays, "comma-separated arrays to write or compare")
+      .default_text("all, or those of the compared file");
+  command.file("-o,--output", golden_command->output, ".json or .safetensors file for the vectors")
+      .default_text("standard output, as JSON, unless --against is given")
+      .output();
+  command
+      .file("--against", golden_command->against,
+            ".json or .safetensors file whose arrays are compared with those of the same name")
+      .default_text("none");
+  command.number("--tolerance", golden_command->tolerance, 0.0, 1.0,
+                 "largest difference, relative to values above 1");
+  command.explain(
       {{"posbench golden rope:pairing=half_split -o rope.safetensors", ""},
        {"posbench golden interpolated:method=llama3,scale=8,original=8192 --head-width 128 -o llama3.safetensors",
         ""},
@@ -379,7 +378,7 @@ void add_golden(CLI::App& app, Invocation& invocation) {
        {"posbench golden rope:pairing=half_split --against rope.safetensors", "compares the arrays of the file"}},
       {"All values are those of one attention layer in double precision. docs/golden.md explains the arrays. Exit "
        "code 1: an array differs."});
-  command->callback([golden_command, &invocation] { invocation.exit_code = golden(*golden_command); });
+  command.run([golden_command] { return golden(*golden_command); });
 }
 
 }  // namespace posbench

@@ -18,7 +18,7 @@
 #include "harness/commands/inspect_over.h"
 #include "harness/commands/inspection.h"
 #include "harness/config/user_files.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/lines.h"
 #include "harness/console/output.h"
 #include "harness/exchange/sample_set.h"
@@ -125,41 +125,37 @@ void inspect(const InspectRequest& request) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app, Invocation&) {
+void add_inspect(CommandLine& line) {
   const auto request = std::make_shared<InspectRequest>();
-  CLI::App* command =
-      app.add_subcommand("inspect", "Show the scores, attention, gates and biases of a saved model")
-          ->group(kResults);
-  command->add_option("run", request->run, "run directory of 'posbench run --save-models'")->required();
-  command->add_option("task", request->task, "task of the run, with the same options")->required();
-  command->add_option("encoding", request->encoding, "encoding of the run, with the same options")->required();
-  command->add_option("-s,--seed", request->seed, "seed of the experiment")->check(seed_range());
-  command->add_option("--split", request->split, "split whose examples are shown");
-  command->add_option("--example", request->example, "index of the example in the test stream of the split")
-      ->check(seed_range());
-  command->add_option("--length", request->length, "length of the example, in the task's unit")
-      ->default_str("drawn by the task")
-      ->check(in_range({1, 100000}));
+  Command& command =
+      line.add(kResults, "inspect", "Show the scores, attention, gates and biases of a saved model");
+  command.folder("run", request->run, "run directory of 'posbench run --save-models'").required();
+  command.name("task", request->task, ValueKind::task, "task of the run, with the same options").required();
+  command.name("encoding", request->encoding, ValueKind::encoding, "encoding of the run, with the same options")
+      .required();
+  command.seed("-s,--seed", request->seed, "seed of the experiment");
+  command.name("--split", request->split, ValueKind::split, "split whose examples are shown");
+  command.seed("--example", request->example, "index of the example in the test stream of the split");
+  command.number("--length", request->length, 1, 100000, "length of the example, in the task's unit")
+      .default_text("drawn by the task");
   command
-      ->add_option("--query", request->query, "query position that the tables, and the plots of one query, show")
-      ->default_str("the last scored one")
-      ->check(in_range({0, 1000000}));
+      .number("--query", request->query, 0, 1000000,
+              "query position that the tables, and the plots of one query, show")
+      .default_text("the last scored one");
   command
-      ->add_option(
-          "--over", request->over,
+      .number(
+          "--over", request->over, 1, 1000000,
           "number of samples of the split over which means are shown, instead of one example: attention and positional part by "
           "distance, entropy, attention on the right key, margins")
-      ->default_str("one example")
-      ->check(in_range({1, 1000000}))
-      ->excludes("--example")
-      ->excludes("--query");
-  add_output(*command, request->output);
-  set_footer(*command,
-             {{"posbench inspect runs/mine flip_flop cope --seed 1", ""},
-              {"posbench inspect runs/mine flip_flop cope --split ood_sparse -o cope.html", ""},
-              {"posbench inspect runs/mine flip_flop cope --split ood_sparse --over 256 -o cope.html", ""}},
-             {kLocalityRule});
-  command->callback([request] { inspect(*request); });
+      .default_text("one example")
+      .excludes("--example")
+      .excludes("--query");
+  add_output(command, request->output);
+  command.explain({{"posbench inspect runs/mine flip_flop cope --seed 1", ""},
+                   {"posbench inspect runs/mine flip_flop cope --split ood_sparse -o cope.html", ""},
+                   {"posbench inspect runs/mine flip_flop cope --split ood_sparse --over 256 -o cope.html", ""}},
+                  {kLocalityRule});
+  command.run([request] { inspect(*request); });
 }
 
 }  // namespace posbench

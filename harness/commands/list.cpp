@@ -15,7 +15,7 @@
 #include "harness/commands/list_markdown.h"
 #include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/known_names.h"
 #include "harness/console/lines.h"
 #include "harness/console/status_line.h"
@@ -207,22 +207,20 @@ void print_list(const ListRequest& request) {
 
 }  // namespace
 
-void add_list(CLI::App& app, Invocation&) {
+void add_list(CommandLine& line) {
   const auto request = std::make_shared<ListRequest>();
-  CLI::App* command = app.add_subcommand("list", "List tasks, encodings, profiles or settings")->group(kExplore);
-  command->add_option("kind", request->kind, "kind of names")
-      ->required()
-      ->check(one_of({"tasks", "encodings", "profiles", "settings"}));
-  CLI::Option* json =
-      command->add_flag("--json", request->json, "output as JSON, with options and all properties");
+  Command& command = line.add(kExplore, "list", "List tasks, encodings, profiles or settings");
+  command.choice("kind", request->kind, {"tasks", "encodings", "profiles", "settings"}, "kind of names")
+      .required();
+  command.flag("--json", request->json, "output as JSON, with options and all properties");
   command
-      ->add_flag("--markdown", request->markdown,
-                 "Markdown page of the tasks or the encodings, with their measured properties")
-      ->excludes(json);
-  set_footer(*command, {{"posbench list encodings", "by family, with other names and the source"},
-                        {"posbench list settings", "every setting of 'run --set' with its default and range"},
-                        {"posbench list tasks --json", ""}});
-  command->callback([request] { print_list(*request); });
+      .flag("--markdown", request->markdown,
+            "Markdown page of the tasks or the encodings, with their measured properties")
+      .excludes("--json");
+  command.explain({{"posbench list encodings", "by family, with other names and the source"},
+                   {"posbench list settings", "every setting of 'run --set' with its default and range"},
+                   {"posbench list tasks --json", ""}});
+  command.run([request] { print_list(*request); });
 }
 
 }  // namespace posbench

@@ -16,7 +16,7 @@
 #include "base/parallel_for.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/output.h"
 #include "harness/console/status_line.h"
 #include "harness/console/summary.h"
@@ -183,26 +183,23 @@ int merge(const MergeRequest& request) {
 
 }  // namespace
 
-void add_merge(CLI::App& app, Invocation& invocation) {
+void add_merge(CommandLine& line) {
   const auto request = std::make_shared<MergeRequest>();
-  CLI::App* command =
-      app.add_subcommand("merge", "Join the runs of all shards of a suite into one run")->group(kRunning);
-  command->add_option("runs", request->runs, "run directories of 'posbench run --shard', in any order")
-      ->required();
-  command->add_option("-o,--output", request->directory, "run directory to write")->required();
-  command->add_flag("--force", request->force, "replace an existing run directory");
-  add_color(*command, request->color);
-  set_footer(
-      *command,
+  Command& command = line.add(kRunning, "merge", "Join the runs of all shards of a suite into one run");
+  command.folder("runs", request->runs, "run directories of 'posbench run --shard', in any order").required();
+  command.folder("-o,--output", request->directory, "run directory to write").required().output();
+  command.flag("--force", request->force, "replace an existing run directory");
+  add_color(command, request->color);
+  command.explain(
       {{"posbench run -o out/1 --shard 1/2", "on one machine"},
        {"posbench run -o out/2 --shard 2/2", "on another machine"},
        {"posbench merge out/1 out/2 -o out/all", "one report of both"}},
       {"All shards must be of one configuration and of this version of posbench, and have every experiment once. "
        "The report has the same bytes as that of a single run, except for its context and timing. "
        "docs/cluster.md has Slurm, GNU parallel and Kubernetes."});
-  command->callback([request, &invocation] {
-    request->command = invocation.arguments;
-    invocation.exit_code = merge(*request);
+  command.run([request, &line] {
+    request->command = line.arguments;
+    return merge(*request);
   });
 }
 

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/lines.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
@@ -213,26 +213,23 @@ void watch(const ReportRequest& request) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Invocation&) {
+void add_report(CommandLine& line) {
   const auto request = std::make_shared<ReportRequest>();
-  CLI::App* command =
-      app.add_subcommand("report", "Show the results of runs, finished or not, as tables or as a page of plots")
-          ->group(kResults);
-  command->add_option("runs", request->runs, "reports or run directories; several are shown together")->required();
-  add_selection(*command, request->selection);
-  add_choice(*command, "--sort", request->sort, {"run", "name", "accuracy"},
-             "order of the encodings: that of the run, by name, or the most accurate first");
-  add_metric(*command, request->metric);
-  command->add_flag(
-      "--by-split", request->by_split,
-      "one table for each task with a column for each split, instead of one table of means over splits");
-  command->add_flag("--watch", request->watch,
-                    "write the output again whenever experiments finish, until the runs are finished");
-  command->add_flag("--keep-going", request->keep_going, "skip unreadable reports with a warning");
-  command->add_flag("--anonymous", request->anonymous, "omit host, paths and command");
-  add_output(*command, request->output);
-  set_footer(
-      *command,
+  Command& command =
+      line.add(kResults, "report", "Show the results of runs, finished or not, as tables or as a page of plots");
+  command.file("runs", request->runs, "reports or run directories; several are shown together").required();
+  add_selection(command, request->selection);
+  command.choice("--sort", request->sort, {"run", "name", "accuracy"},
+                 "order of the encodings: that of the run, by name, or the most accurate first");
+  add_metric(command, request->metric);
+  command.flag("--by-split", request->by_split,
+               "one table for each task with a column for each split, instead of one table of means over splits");
+  command.flag("--watch", request->watch,
+               "write the output again whenever experiments finish, until the runs are finished");
+  command.flag("--keep-going", request->keep_going, "skip unreadable reports with a warning");
+  command.flag("--anonymous", request->anonymous, "omit host, paths and command");
+  add_output(command, request->output);
+  command.explain(
       {{"posbench report runs/mine", "tables"},
        {"posbench report runs/mine --metric loss", "mean cross-entropy instead of accuracy"},
        {"posbench report runs/mine --by-split", "every split of every task"},
@@ -248,7 +245,7 @@ void add_report(CLI::App& app, Invocation&) {
        "specification.",
        "The report of a run that is in progress or was interrupted has its finished experiments and states their "
        "number."});
-  command->callback([request] { request->watch ? watch(*request) : report(*request); });
+  command.run([request] { request->watch ? watch(*request) : report(*request); });
 }
 
 }  // namespace posbench

@@ -19,7 +19,7 @@
 #include "harness/commands/reproduce_request.h"
 #include "harness/commands/run_config.h"
 #include "harness/config/user_files.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/progress.h"
@@ -315,16 +315,14 @@ int reproduce(const ReproduceRequest& request) {
 
 }  // namespace
 
-void add_reproduce(CLI::App& app, Invocation& invocation) {
+void add_reproduce(CommandLine& line) {
   const auto request = std::make_shared<ReproduceRequest>();
-  CLI::App* command =
-      app.add_subcommand("reproduce",
-                         "Train the runs that published claims need, and judge the claims by fixed rules")
-          ->group(kRunning);
-  add_options(*command, request);
-  command->callback([request, &invocation] {
-    request->command = invocation.arguments;
-    invocation.exit_code = reproduce(*request);
+  Command& command = line.add(kRunning, "reproduce",
+                              "Train the runs that published claims need, and judge the claims by fixed rules");
+  add_options(command, request);
+  command.run([request, &line] {
+    request->command = line.arguments;
+    return reproduce(*request);
   });
 }
 

@@ -1,12 +1,12 @@
 // Declares the options of `posbench reproduce`.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "harness/console/command.h"
 #include "harness/console/output.h"
 #include "harness/runs/suite.h"
 #include "results/reports/claim_json.h"
@@ -27,7 +27,7 @@ struct ReproduceRequest {
 };
 
 /// Adds the options to the command. They fill the request.
-void add_options(CLI::App& command, const std::shared_ptr<ReproduceRequest>&);
+void add_options(Command& command, const std::shared_ptr<ReproduceRequest>&);
 
 /// Throws InputError if options do not go together, or if a directory of --with is missing.
 void check_request(const ReproduceRequest&);

@@ -22,7 +22,7 @@
 #include "harness/config/names.h"
 #include "harness/config/sweep.h"
 #include "harness/config/user_files.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/runs/loss_trace.h"
@@ -198,128 +198,119 @@ int run(Request& request) {
   return run_config(config, request);
 }
 
-void add_selection(CLI::App& command, Request& request) {
-  add_list_option(
-      command, "-t,--tasks", request.config.tasks,
-      "comma-separated tasks: names, specs and globs, in any case; 'all' for all; aspect:NAME for those that test "
-      "recall, counting, copying, order, state_tracking, arithmetic, hierarchy or aggregation, without those marked "
-      "control or open; a leading - excludes; may be repeated")
-      ->default_str("those of the profile");
-  add_list_option(command, "-e,--encodings", request.config.encodings,
-                  "comma-separated encodings in the same form, as in -e 'all,-dape*'")
-      ->default_str("those of the profile");
-  command.add_option("-s,--seeds", request.config.seeds, "number of seeds (3), or a list of seeds (0,5,7)")
-      ->default_str("those of the profile");
+void add_selection(Command& command, Request& request) {
+  command
+      .list(
+          "-t,--tasks", request.config.tasks, ValueKind::task,
+          "comma-separated tasks: names, specs and globs, in any case; 'all' for all; aspect:NAME for those that test "
+          "recall, counting, copying, order, state_tracking, arithmetic, hierarchy or aggregation, without those marked "
+          "control or open; a leading - excludes; may be repeated")
+      .default_text("those of the profile");
+  command
+      .list("-e,--encodings", request.config.encodings, ValueKind::encoding,
+            "comma-separated encodings in the same form, as in -e 'all,-dape*'")
+      .default_text("those of the profile");
+  command.text("-s,--seeds", request.config.seeds, "number of seeds (3), or a list of seeds (0,5,7)")
+      .default_text("those of the profile");
   add_configuration(command, request.config);
 }
 
-void add_variations(CLI::App& command, Request& request) {
+void add_variations(Command& command, Request& request) {
   command
-      .add_option(
+      .text(
           "--learning-rates", request.config.learning_rates,
           "several learning rates, as in 3e-4,1e-3,3e-3: each experiment is trained at all of them and tested at "
           "the one that is best in validation")
-      ->default_str("that of the profile");
+      .default_text("that of the profile");
   command
-      .add_option(
-          "--sweep", request.config.sweeps,
-          "values of a setting, a task.OPTION or an encoding.OPTION, as in --sweep model.width=32,64; repeated, "
-          "every value with every other")
-      ->default_str("none")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add_list_option(command, "--extend", request.config.extend,
-                  "encodings with which every trained model is also tested; rope->interpolated is for models of "
-                  "rope only, as in --extend 'none,rope->interpolated'; with --set extend.steps=100 they are "
-                  "tested again after 100 steps of further training")
-      ->default_str("none");
+      .name("--sweep", request.config.sweeps, ValueKind::setting,
+            "values of a setting, a task.OPTION or an encoding.OPTION, as in --sweep model.width=32,64; repeated, "
+            "every value with every other")
+      .repeated()
+      .default_text("none");
   command
-      .add_option("--match-compute", request.config.match_compute,
-                  "encoding whose core time for training all others get; their numbers of steps are adapted "
-                  "(docs/protocol.md)")
-      ->default_str("none, so that all get the same number of steps");
+      .list("--extend", request.config.extend, ValueKind::encoding,
+            "encodings with which every trained model is also tested; rope->interpolated is for models of "
+            "rope only, as in --extend 'none,rope->interpolated'; with --set extend.steps=100 they are "
+            "tested again after 100 steps of further training")
+      .default_text("none");
   command
-      .add_option_function<std::string>(
+      .name("--match-compute", request.config.match_compute, ValueKind::encoding,
+            "encoding whose core time for training all others get; their numbers of steps are adapted "
+            "(docs/protocol.md)")
+      .default_text("none, so that all get the same number of steps");
+  command
+      .text(
           "--shard", [&request](const std::string& text) { request.shard = Shard::parse(text); },
           "part of the experiments, K/N: every N-th from the K-th on; 'posbench merge' joins the N runs")
-      ->default_str("1/1");
-  command.add_flag("--keep-going", request.keep_going,
-                   "skip incompatible tasks and encodings with a warning, also if they are named");
+      .default_text("1/1");
+  command.flag("--keep-going", request.keep_going,
+               "skip incompatible tasks and encodings with a warning, also if they are named");
 }
 
-void add_directory(CLI::App& command, Request& request) {
-  command.add_option("-o,--output", request.directory, "run directory to write")->default_str("runs/DATE-TIME");
-  CLI::Option* resume =
-      command.add_flag("--resume", request.resume,
-                       "continue the run of an existing directory from its last checkpoints; without other "
-                       "settings it uses the stored configuration; with a profile, tasks, encodings or "
-                       "settings it starts a new run if the directory has none");
+void add_directory(Command& command, Request& request) {
+  command.folder("-o,--output", request.directory, "run directory to write")
+      .default_text("runs/DATE-TIME")
+      .output();
+  command.flag("--resume", request.resume,
+               "continue the run of an existing directory from its last checkpoints; without other "
+               "settings it uses the stored configuration; with a profile, tasks, encodings or "
+               "settings it starts a new run if the directory has none");
   command
-      .add_flag("--rerun-failed", request.rerun_failed,
-                "with --resume: run the experiments again that diverged or failed")
-      ->needs(resume);
-  command.add_flag("--force", request.force, "replace an existing run directory")->excludes(resume);
+      .flag("--rerun-failed", request.rerun_failed,
+            "with --resume: run the experiments again that diverged or failed")
+      .needs("--resume");
+  command.flag("--force", request.force, "replace an existing run directory").excludes("--resume");
   command
-      .add_option(
+      .file(
           "--reuse", request.reuse,
           "runs or reports whose experiments are taken over, if the task, the encoding, the seed and all settings are the "
           "same; only the others are trained, and those that diverged or failed")
-      ->take_all()
-      ->default_str("none");
-  command
-      .add_option("--checkpoint-every", request.checkpoint_every,
-                  "seconds between two checkpoints of an experiment; 0: a checkpoint after every step")
-      ->check(in_range({0.0, 1e9}));
-  command.add_flag("--save-models", request.save_models,
-                   "save the trained models as models/*.safetensors in the run directory");
-  command.add_flag("--trace-loss", request.trace_loss,
-                   "save the loss of every step as losses/*.csv in the run directory");
-  command.add_flag("--live", request.live,
-                   "update report.html whenever experiments finish; an open browser reloads it");
+      .default_text("none");
+  command.number("--checkpoint-every", request.checkpoint_every, 0.0, 1e9,
+                 "seconds between two checkpoints of an experiment; 0: a checkpoint after every step");
+  command.flag("--save-models", request.save_models,
+               "save the trained models as models/*.safetensors in the run directory");
+  command.flag("--trace-loss", request.trace_loss,
+               "save the loss of every step as losses/*.csv in the run directory");
+  command.flag("--live", request.live,
+               "update report.html whenever experiments finish; an open browser reloads it");
 }
 
-void add_execution(CLI::App& command, Request& request) {
-  command.add_option("-j,--jobs", request.jobs, "number of experiments at once")
-      ->default_str("as many as there are cores for their threads")
-      ->check(in_range({1, 4096}));
+void add_execution(Command& command, Request& request) {
+  command.number("-j,--jobs", request.jobs, 1, 4096, "number of experiments at once")
+      .default_text("as many as there are cores for their threads");
   command
-      .add_option(
-          "--threads", request.threads,
+      .number(
+          "--threads", request.threads, 1, 4096,
           "number of threads of each experiment, for its tests and for the groups of a batch (training.groups)")
-      ->default_str("one, and cores that are idle")
-      ->check(in_range({1, 4096}));
-  command.add_flag("--fail-fast", request.fail_fast,
-                   "stop with exit code 1 as soon as an experiment diverges or fails; --resume continues the run");
-  CLI::Option* list_only =
-      command.add_flag("--list-only", request.list_only,
-                       "print the experiments, one line each (task, encoding, seed), and run nothing");
-  CLI::Option* dry_run =
-      command
-          .add_flag("--dry-run", request.dry_run,
-                    "print the experiments, their parameters and their estimated time, and run nothing")
-          ->excludes(list_only);
+      .default_text("one, and cores that are idle");
+  command.flag("--fail-fast", request.fail_fast,
+               "stop with exit code 1 as soon as an experiment diverges or fails; --resume continues the run");
+  command.flag("--list-only", request.list_only,
+               "print the experiments, one line each (task, encoding, seed), and run nothing");
   command
-      .add_flag("--show-config", request.show_config, "print the resulting configuration as JSON and run nothing")
-      ->excludes(list_only)
-      ->excludes(dry_run);
-  command.add_flag("-v,--verbose", request.verbose,
-                   "print the loss and the accuracy of each validation during training");
+      .flag("--dry-run", request.dry_run,
+            "print the experiments, their parameters and their estimated time, and run nothing")
+      .excludes("--list-only");
+  command.flag("--show-config", request.show_config, "print the resulting configuration as JSON and run nothing")
+      .excludes("--list-only")
+      .excludes("--dry-run");
+  command.flag("-v,--verbose", request.verbose,
+               "print the loss and the accuracy of each validation during training");
   add_color(command, request.color);
 }
 
 }  // namespace
 
-void add_run(CLI::App& app, Invocation& invocation) {
+void add_run(CommandLine& line) {
   const auto request = std::make_shared<Request>();
-  CLI::App* command =
-      app.add_subcommand("run", "Train every encoding on every task, test it and write a report")->group(kRunning);
-  add_selection(*command, *request);
-  add_variations(*command, *request);
-  add_directory(*command, *request);
-  add_execution(*command, *request);
-  set_footer(
-      *command,
+  Command& command = line.add(kRunning, "run", "Train every encoding on every task, test it and write a report");
+  add_selection(command, *request);
+  add_variations(command, *request);
+  add_directory(command, *request);
+  add_execution(command, *request);
+  command.explain(
       {{"posbench run", "the profile quick: 7 encodings on 7 tasks"},
        {"posbench run -e cope,rope -t flip_flop -s 3 -o out", "two encodings on one task, three seeds"},
        {"posbench run -e 'rope*,cope:positions=16' -t all --dry-run", "globs, options, estimated time"},
@@ -354,9 +345,9 @@ void add_run(CLI::App& app, Invocation& invocation) {
        "interruptions and shards, except for its context and timing.",
        "Exit codes: 0 success; 1 an experiment diverged or failed, a file could not be written or memory ran out; 2 "
        "invalid usage or input; 130 interrupted; 128 plus the number of the signal that ended the run at once."});
-  command->callback([request, &invocation] {
-    request->command = invocation.arguments;
-    invocation.exit_code = run(*request);
+  command.run([request, &line] {
+    request->command = line.arguments;
+    return run(*request);
   });
 }
 

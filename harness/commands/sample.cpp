@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/config/config.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/lines.h"
 #include "harness/console/output.h"
 #include "harness/exchange/sample_set.h"
@@ -119,31 +119,28 @@ void write_samples(const SampleRequest& request) {
 
 }  // namespace
 
-void add_sample(CLI::App& app, Invocation&) {
+void add_sample(CommandLine& line) {
   const auto request = std::make_shared<SampleRequest>();
-  CLI::App* command = app.add_subcommand("sample", "Print samples of a task as tokens and ids, as a run uses them")
-                          ->group(kExplore);
-  command->add_option("task", request->task, "task, with or without options")->required();
-  command->add_option("-n,--count", request->count, "number of samples")->check(in_range({1, 1000000}));
-  command->add_option("--first", request->first, "number of the first sample")->check(in_range({0, 1000000}));
-  command->add_option("--split,--stream", request->stream,
-                      "samples: train, validation, or a split for its test samples");
-  command->add_option("--length", request->length, "length of all samples, in the task's unit")
-      ->default_str("drawn by the task")
-      ->check(in_range({1, 100000}));
-  command->add_option("-s,--seed", request->seed, "seed of the experiment whose samples are printed")
-      ->check(seed_range());
-  add_choice<AnswerLayout, AnswerLayout>(
-      *command, "--layout", request->layout,
+  Command& command = line.add(kExplore, "sample", "Print samples of a task as tokens and ids, as a run uses them");
+  command.name("task", request->task, ValueKind::task, "task, with or without options").required();
+  command.number("-n,--count", request->count, 1, 1000000, "number of samples");
+  command.number("--first", request->first, 0, 1000000, "number of the first sample");
+  command.name("--split,--stream", request->stream, ValueKind::split,
+               "samples: train, validation, or a split for its test samples");
+  command.number("--length", request->length, 1, 100000, "length of all samples, in the task's unit")
+      .default_text("drawn by the task");
+  command.seed("-s,--seed", request->seed, "seed of the experiment whose samples are printed");
+  command.choice<AnswerLayout, AnswerLayout>(
+      "--layout", request->layout,
       {{"by_attention", AnswerLayout::by_attention},
        {"teacher_forced", AnswerLayout::teacher_forced},
        {"slots", AnswerLayout::slots}},
       "layout of the answers: by the attention of the model, as inputs of a causal model, or as empty slots");
-  command->add_flag("--json", request->json, "output as JSON");
-  set_footer(*command, {{"posbench sample flip_flop -n 3 --split ood_sparse", "samples of a test split"},
-                        {"posbench sample flip_flop --split train", "samples of training"},
-                        {"posbench sample reverse_string --layout slots --json", ""}});
-  command->callback([request] { write_samples(*request); });
+  command.flag("--json", request->json, "output as JSON");
+  command.explain({{"posbench sample flip_flop -n 3 --split ood_sparse", "samples of a test split"},
+                   {"posbench sample flip_flop --split train", "samples of training"},
+                   {"posbench sample reverse_string --layout slots --json", ""}});
+  command.run([request] { write_samples(*request); });
 }
 
 }  // namespace posbench

@@ -17,7 +17,7 @@
 #include "base/printable.h"
 #include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/output.h"
 #include "harness/console/status_line.h"
 #include "harness/console/summary.h"
@@ -251,32 +251,31 @@ int score(const ScoreRequest& request) {
 
 }  // namespace
 
-void add_score(CLI::App& app, Invocation& invocation) {
+void add_score(CommandLine& line) {
   const auto request = std::make_shared<ScoreRequest>();
-  CLI::App* command =
-      app.add_subcommand("score", "Write the report of a model that was trained elsewhere, from its answers")
-          ->group(kExchange);
+  Command& command =
+      line.add(kExchange, "score", "Write the report of a model that was trained elsewhere, from its answers");
   command
-      ->add_option("answers", request->answers,
-                   ".safetensors or .jsonl files for all splits of a task, each with its FILE.manifest.json")
-      ->required();
-  command->add_option("-o,--output", request->output, "report to write")->required();
-  command->add_option("--name", request->name, "name of the model")->default_str("that in the manifests");
-  command->add_option("--parameters", request->parameters, "number of parameters of the model")
-      ->default_str("that in the manifests")
-      ->check(in_range({std::int64_t{0}, std::int64_t{1'000'000'000'000'000}}));
-  command->add_option("--description", request->description, "description of the model for the report")
-      ->default_str("that in the manifests");
-  add_color(*command, request->color);
-  set_footer(
-      *command,
+      .file("answers", request->answers,
+            ".safetensors or .jsonl files for all splits of a task, each with its FILE.manifest.json")
+      .required();
+  command.file("-o,--output", request->output, "report to write").required().output();
+  command.text("--name", request->name, "name of the model").default_text("that in the manifests");
+  command
+      .number("--parameters", request->parameters, std::int64_t{0}, std::int64_t{1'000'000'000'000'000},
+              "number of parameters of the model")
+      .default_text("that in the manifests");
+  command.text("--description", request->description, "description of the model for the report")
+      .default_text("that in the manifests");
+  add_color(command, request->color);
+  command.explain(
       {{"posbench score answers/*.safetensors --name mine -o mine.json", "the answers to every split"},
        {"posbench report runs/ours mine.json", "the report next to that of a run"}},
       {"A file of answers has 'index' (N), the numbers of the samples, and 'answers' (N, S), a token for each scored "
        "position, or 'logits' (N, S, vocabulary). docs/bridge.md specifies the formats."});
-  command->callback([request, &invocation] {
-    request->command = invocation.arguments;
-    invocation.exit_code = score(*request);
+  command.run([request, &line] {
+    request->command = line.arguments;
+    return score(*request);
   });
 }
 

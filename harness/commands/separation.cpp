@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "harness/commands/commands.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/lines.h"
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
@@ -68,27 +68,24 @@ int separation(const SeparationRequest& request) {
 
 }  // namespace
 
-void add_separation(CLI::App& app, Invocation& invocation) {
+void add_separation(CommandLine& line) {
   const auto request = std::make_shared<SeparationRequest>();
-  CLI::App* command =
-      app.add_subcommand("separation", "Show which tasks of a report separate encodings")->group(kResults);
-  command->add_option("report", request->report, "report or run directory with at least two seeds")->required();
-  add_choice<SplitKind, SplitKind>(
-      *command, "--kind", request->kind,
+  Command& command = line.add(kResults, "separation", "Show which tasks of a report separate encodings");
+  command.file("report", request->report, "report or run directory with at least two seeds").required();
+  command.choice<SplitKind, SplitKind>(
+      "--kind", request->kind,
       {{"in_distribution", SplitKind::in_distribution}, {"out_of_distribution", SplitKind::out_of_distribution}},
       "kind of the splits whose mean is compared");
-  add_metric(*command, request->metric, /*has_effective_length=*/false);
-  command
-      ->add_option("--fraction", request->fraction,
-                   "smallest fraction of separating tasks; below it the exit code is 1")
-      ->check(in_range({0.0, 1.0}));
-  command->add_flag("--markdown", request->markdown, "Markdown table instead of text");
-  set_footer(
-      *command, {{"posbench separation results/data/reference/report.json", ""}},
+  add_metric(command, request->metric, /*has_effective_length=*/false);
+  command.number("--fraction", request->fraction, 0.0, 1.0,
+                 "smallest fraction of separating tasks; below it the exit code is 1");
+  command.flag("--markdown", request->markdown, "Markdown table instead of text");
+  command.explain(
+      {{"posbench separation results/data/reference/report.json", ""}},
       {"The table has the variance between the means of the encodings, the variance over seeds, their ratio, and "
        "the number of pairs of encodings that exact permutation tests distinguish. A task separates encodings at a ratio "
        "of 4 or more."});
-  command->callback([request, &invocation] { invocation.exit_code = separation(*request); });
+  command.run([request] { return separation(*request); });
 }
 
 }  // namespace posbench

@@ -22,8 +22,8 @@
 #include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/names.h"
+#include "harness/console/command.h"
 #include "harness/console/facts.h"
-#include "harness/console/help.h"
 #include "harness/console/known_names.h"
 #include "harness/console/lines.h"
 #include "harness/console/split_text.h"
@@ -291,33 +291,30 @@ std::string show_text(const ShowRequest& request) {
 
 }  // namespace
 
-void add_show(CLI::App& app, Invocation&) {
+void add_show(CommandLine& line) {
   const auto request = std::make_shared<ShowRequest>();
-  CLI::App* command =
-      app.add_subcommand(
-             "show",
-             "Show one name: a task, an encoding with its equation, a profile, split, setting, metric, claim, "
-             "aspect such as recall, verdict such as weaker, or model such as llama")
-          ->group(kExplore);
+  Command& command =
+      line.add(kExplore, "show",
+               "Show one name: a task, an encoding with its equation, a profile, split, setting, metric, claim, "
+               "aspect such as recall, verdict such as weaker, or model such as llama");
   command
-      ->add_option(
-          "name", request->name,
+      .name(
+          "name", request->name, ValueKind::explained,
           "task or encoding, with or without options; or a profile, split, setting, metric, claim, aspect, verdict "
           "or model")
-      ->required();
+      .required();
   command
-      ->add_option("--layers", request->layers,
-                   "number of layers of the model whose encodings are printed, for presets and 'layers'")
-      ->default_str("6")
-      ->check(in_range({1, 64}));
-  set_footer(*command,
-             {{"posbench show cope", "equation, source, options, properties"},
-              {"posbench show llama4 --layers 8", "pattern of a model, and the encoding of each layer"},
-              {"posbench show flip_flop:length=64", "definition, options, splits, chance, trivial predictors"},
-              {"posbench show ood_far4", "tasks with a split, and what it changes"},
-              {"posbench show training.steps", "meaning, range and default of a setting"},
-              {"posbench show standard > mine.json", "settings of a profile, to change for 'run --config'"}});
-  command->callback([request] { std::fputs(show_text(*request).c_str(), stdout); });
+      .number("--layers", request->layers, 1, 64,
+              "number of layers of the model whose encodings are printed, for presets and 'layers'")
+      .default_text("6");
+  command.explain(
+      {{"posbench show cope", "equation, source, options, properties"},
+       {"posbench show llama4 --layers 8", "pattern of a model, and the encoding of each layer"},
+       {"posbench show flip_flop:length=64", "definition, options, splits, chance, trivial predictors"},
+       {"posbench show ood_far4", "tasks with a split, and what it changes"},
+       {"posbench show training.steps", "meaning, range and default of a setting"},
+       {"posbench show standard > mine.json", "settings of a profile, to change for 'run --config'"}});
+  command.run([request] { std::fputs(show_text(*request).c_str(), stdout); });
 }
 
 }  // namespace posbench

@@ -14,7 +14,7 @@
 #include "harness/commands/site_contents.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/user_files.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/message.h"
 #include "harness/console/read_board.h"
 #include "harness/console/read_reports.h"
@@ -59,33 +59,28 @@ void write_site(const SiteRequest& request) {
 
 }  // namespace
 
-void add_site(CLI::App& app, Invocation&) {
+void add_site(CommandLine& line) {
   const auto request = std::make_shared<SiteRequest>();
-  CLI::App* command =
-      app.add_subcommand("site",
-                         "Write a web site of all encodings, tasks and claims, with the results of the board")
-          ->group(kResults);
-  command->add_option("-o,--output", request->directory, "directory of the site, new or empty");
+  Command& command = line.add(
+      kResults, "site", "Write a web site of all encodings, tasks and claims, with the results of the board");
+  command.folder("-o,--output", request->directory, "directory of the site, new or empty").output();
   command
-      ->add_option("--submissions", request->submissions.paths,
-                   "reports or run directories to add to the board, as 'posbench board' adds them")
-      ->take_all()
-      ->default_str("none");
-  command->add_flag("--allow-different-budget", request->submissions.allow_different_budget,
-                    "add submissions even if their model or training settings differ from those of the board");
-  command->add_flag("--force", request->force,
-                    "replace a directory that this command wrote; its posbench-site.json lists the files");
-  command->add_option("-j,--jobs", request->jobs, "number of pages that are made at once")
-      ->default_str("all cores")
-      ->check(in_range({1, 4096}));
-  set_footer(
-      *command,
+      .file("--submissions", request->submissions.paths,
+            "reports or run directories to add to the board, as 'posbench board' adds them")
+      .default_text("none");
+  command.flag("--allow-different-budget", request->submissions.allow_different_budget,
+               "add submissions even if their model or training settings differ from those of the board");
+  command.flag("--force", request->force,
+               "replace a directory that this command wrote; its posbench-site.json lists the files");
+  command.number("-j,--jobs", request->jobs, 1, 4096, "number of pages that are made at once")
+      .default_text("all cores");
+  command.explain(
       {{"posbench site -o site/", "then open site/index.html"},
        {"posbench site -o site/ --force", "the same again"},
        {"posbench site -o with-mine/ --submissions runs/mine", "with your own encodings on the board"}},
       {"The pages need no server and fetch nothing from elsewhere. The directory appears when all its files are "
        "written."});
-  command->callback([request] { write_site(*request); });
+  command.run([request] { write_site(*request); });
 }
 
 }  // namespace posbench

@@ -26,7 +26,7 @@
 #include "base/random.h"
 #include "base/thread_pool.h"
 #include "harness/commands/commands.h"
-#include "harness/console/help.h"
+#include "harness/console/command.h"
 #include "harness/console/message.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
@@ -340,31 +340,27 @@ int verify(const VerifyRequest& request) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, Invocation& invocation) {
+void add_verify(CommandLine& line) {
   const auto request = std::make_shared<VerifyRequest>();
-  CLI::App* command =
-      app.add_subcommand("verify", "Run random experiments of a report again and compare every count")
-          ->group(kRunning);
-  command->add_option("report", request->report, "report.json or run directory")->required();
-  command->add_option("--sample", request->sample, "number of experiments to run")
-      ->check(in_range({1, 1'000'000}));
-  command->add_option("--seed", request->seed, "seed of the random choice of experiments")
-      ->default_str("random")
-      ->check(seed_range());
+  Command& command =
+      line.add(kRunning, "verify", "Run random experiments of a report again and compare every count");
+  command.file("report", request->report, "report.json or run directory").required();
+  command.number("--sample", request->sample, 1, 1'000'000, "number of experiments to run");
+  command.seed("--seed", request->seed, "seed of the random choice of experiments").default_text("random");
   command
-      ->add_option("-j,--jobs", request->jobs, "number of experiments at once; each also uses cores that are idle")
-      ->default_str("all cores")
-      ->check(in_range({1, 4096}));
-  set_footer(
-      *command, {{"posbench verify results/data/reference/report.json --sample 3", ""}},
+      .number("-j,--jobs", request->jobs, 1, 4096,
+              "number of experiments at once; each also uses cores that are idle")
+      .default_text("all cores");
+  command.explain(
+      {{"posbench verify results/data/reference/report.json --sample 3", ""}},
       {"The command compares status, steps, parameters, validation accuracies and the correct answers of every split: "
        "in total, by length, by distance and by position. It measures the baselines of their tasks again and computes "
        "the summary again. It also names experiments that the report omits although its config has them.",
        "Exit codes: 0 all values agree; 1 a value differs, or experiments are missing; 2 the report cannot be read or "
        "run, or contradicts itself."});
-  command->callback([request, &invocation] {
-    request->command = invocation.arguments;
-    invocation.exit_code = verify(*request);
+  command.run([request, &line] {
+    request->command = line.arguments;
+    return verify(*request);
   });
 }
 

@@ -22,36 +22,98 @@
 
 namespace posbench {
 
-std::vector<std::string> checkable_names() {
-  std::vector<std::string> names = encodings().names_with_presets();
-  for (const std::vector<std::string>& others : {unique_aliases(), tasks().names()})
-    names.insert(names.end(), others.begin(), others.end());
+namespace {
+
+using Names = std::vector<std::string>;
+
+void append(Names& names, const Names& others) { names.insert(names.end(), others.begin(), others.end()); }
+
+Names encoding_names() {
+  Names names = unique_aliases();
+  append(names, encodings().names_with_presets());
   return names;
 }
 
-std::vector<std::string> explained_names() {
-  std::vector<std::string> names = checkable_names();
-  for (const auto& [name, json] : profiles()) names.push_back(name);
-  const std::vector<std::string> splits = split_names();
-  names.insert(names.end(), splits.begin(), splits.end());
-  for (const OptionInfo& setting : all_settings()) names.push_back(setting.name);
-  for (const MetricInfo& metric : metrics()) names.push_back(metric.name);
-  for (const auto& [name, json] : claim_texts()) names.push_back(name);
-  for (const ClaimVerdict verdict : kClaimVerdicts) names.push_back(word_of(verdict));
-  for (const Verdict verdict : kVerdicts) {
-    std::string name = to_string(verdict);
-    std::ranges::replace(name, ' ', '_');  // a shell completes words without spaces
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
-  return names;
-}
-
-std::vector<std::string> split_names() {
+Names split_names() {
   std::set<std::string> splits{kShift};
   for (const std::string& task : tasks().names()) {
     for (const TaskInfo::Split& split : tasks().find(task).info.splits) splits.insert(split.name);
   }
   return {splits.begin(), splits.end()};
+}
+
+Names family_names() {
+  std::set<std::string> families;
+  for (const std::string& name : encodings().names())
+    families.insert(to_string(encodings().find(name).info.family));
+  return {families.begin(), families.end()};
+}
+
+/// Returns a name as a shell completes it, without spaces.
+std::string one_word(std::string name) {
+  std::ranges::replace(name, ' ', '_');
+  return name;
+}
+
+template <class Map>
+Names keys(const Map& map) {
+  Names names;
+  for (const auto& [name, value] : map) names.push_back(name);
+  return names;
+}
+
+Names explained_names() {
+  Names names = known_names(ValueKind::checkable);
+  for (const ValueKind kind : {ValueKind::profile, ValueKind::split}) append(names, known_names(kind));
+  for (const OptionInfo& setting : all_settings()) names.push_back(setting.name);
+  for (const MetricInfo& metric : metrics()) names.push_back(metric.name);
+  append(names, known_names(ValueKind::claim));
+  for (const ClaimVerdict verdict : kClaimVerdicts) names.push_back(word_of(verdict));
+  for (const Verdict verdict : kVerdicts) {
+    const std::string name = one_word(to_string(verdict));
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> known_names(ValueKind kind) {
+  Names names;
+  switch (kind) {
+    case ValueKind::none:
+    case ValueKind::text:
+    case ValueKind::number:
+    case ValueKind::file:
+    case ValueKind::folder:
+    case ValueKind::choice:
+      return {};
+    case ValueKind::task:
+      return tasks().names();
+    case ValueKind::encoding:
+      return encoding_names();
+    case ValueKind::checkable:
+      names = encoding_names();
+      append(names, tasks().names());
+      return names;
+    case ValueKind::explained:
+      return explained_names();
+    case ValueKind::profile:
+      return keys(profiles());
+    case ValueKind::split:
+      return split_names();
+    case ValueKind::setting:
+      for (const OptionInfo& setting : all_settings()) names.push_back(setting.name + "=");
+      return names;
+    case ValueKind::family:
+      return family_names();
+    case ValueKind::aspect:
+      for (const Aspect aspect : kAspects) names.push_back(one_word(to_string(aspect)));
+      return names;
+    case ValueKind::claim:
+      return keys(claim_texts());
+  }
+  return names;
 }
 
 void refuse_recurrent_block(const std::string& name) {
@@ -67,7 +129,7 @@ void refuse_unknown_name(const std::string& name) {
   throw InputError(fmt::format(
       "no encoding, task, profile, split, setting, metric, claim, aspect, verdict or model is called '{}'{} ('posbench list "
       "encodings', 'list tasks', 'list profiles', 'list settings' and 'reproduce --list' show names)",
-      name, did_you_mean(name, explained_names())));
+      name, did_you_mean(name, known_names(ValueKind::explained))));
 }
 
 std::vector<OptionInfo> all_settings() {

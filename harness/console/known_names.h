@@ -5,17 +5,13 @@
 #include <vector>
 
 #include "base/registry.h"
+#include "harness/console/command.h"
 
 namespace posbench {
 
-/// Returns the names of all tasks and encodings, with those aliases that only one encoding has.
-std::vector<std::string> checkable_names();
-
-/// Returns the names of everything that `posbench show` explains.
-std::vector<std::string> explained_names();
-
-/// Returns the splits of all tasks, sorted.
-std::vector<std::string> split_names();
+/// Returns the names that a value of this kind can have, in one word each. Encodings have their presets, and those
+/// aliases that only one of them has; settings end in '='. Empty for kinds without names.
+std::vector<std::string> known_names(ValueKind);
 
 /// Throws InputError if the name is that of a recurrent block, such as "lstm", which is not an encoding.
 void refuse_recurrent_block(const std::string& name);

@@ -1,11 +1,9 @@
-#include "harness/console/man_page.h"
-
 #include <fmt/format.h>
 
 #include <string>
-#include <vector>
 
 #include "harness/config/build.h"
+#include "harness/console/help.h"
 
 namespace posbench {
 namespace {
@@ -22,35 +20,32 @@ std::string roff(const std::string& text) {
   return result;
 }
 
-std::string options(const CommandInfo& command) {
+std::string options(const Command& command) {
   std::string text;
-  for (const CommandOption& o : command.arguments)
-    text += fmt::format(".TP\n\\fI{}\\fR\n{}\n", roff(o.value), roff(o.description));
-  for (const CommandOption& o : command.options) {
-    text += fmt::format(".TP\n\\fB{}\\fR{}\n{}\n", roff(o.names()),
-                        o.value.empty() ? "" : " \\fI" + roff(o.value) + "\\fR", roff(o.description));
-  }
+  for (const CommandOption& o : command.options())
+    text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(o.title()), roff(o.description()));
   return text;
 }
 
-std::string examples_and_notes(const CommandInfo& command) {
-  return fmt::format(".PP\nExamples:\n.PP\n.nf\n{}\n.fi\n", roff(command.examples)) +
-         (command.notes.empty() ? "" : ".PP\n" + roff(command.notes) + "\n");
+std::string examples_and_notes(const Command& command) {
+  std::string text = ".PP\nExamples:\n";
+  for (const auto& [example, meaning] : command.examples())
+    text += fmt::format(".TP\n{}\n{}\n", roff(example), roff(meaning));
+  for (const std::string& note : command.notes()) text += ".PP\n" + roff(note) + "\n";
+  return text;
 }
 
 }  // namespace
 
-std::string man_page(const std::vector<CommandInfo>& commands) {
-  const CommandInfo& program = commands.front();
+std::string man_page(const CommandLine& line) {
   std::string text = fmt::format(
       ".TH POSBENCH 1 \"\" \"posbench {}\" \"User Commands\"\n.SH NAME\n"
       "posbench \\- benchmark suite for position encodings of transformers\n.SH SYNOPSIS\n"
       ".B posbench\n\\fIcommand\\fR [\\fIoptions\\fR] [\\fIarguments\\fR]\n.SH DESCRIPTION\n{}.\n",
-      kBuildVersion, roff(program.description));
-  text += examples_and_notes(program) + ".SH OPTIONS\n" + options(program) + ".SH COMMANDS\n";
-  for (size_t n = 1; n < commands.size(); ++n) {
-    const CommandInfo& command = commands[n];
-    text += fmt::format(".SS posbench {}\n{}.\n", roff(command.name), roff(command.description)) +
+      kBuildVersion, roff(line.program.description()));
+  text += examples_and_notes(line.program) + ".SH OPTIONS\n" + options(line.program) + ".SH COMMANDS\n";
+  for (const Command& command : line.commands) {
+    text += fmt::format(".SS posbench {}\n{}.\n", roff(command.name()), roff(command.description())) +
             options(command) + examples_and_notes(command);
   }
   return text +

@@ -19,7 +19,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/printable.h"
-#include "harness/console/help.h"
 #include "harness/console/message.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/run_record.h"
@@ -41,60 +40,57 @@ void check_output_place(const std::filesystem::path& file) {
   }
 }
 
-void add_configuration(CLI::App& command, ConfigRequest& config) {
+void add_configuration(Command& command, ConfigRequest& config) {
   command
-      .add_option("--profile", config.profile, "name of a set of settings ('posbench list profiles' shows all)")
-      ->default_str("quick");
+      .name("--profile", config.profile, ValueKind::profile,
+            "name of a set of settings ('posbench list profiles' shows all)")
+      .default_text("quick");
   command
-      .add_option(
-          "--config", config.file,
-          "configuration file, which replaces settings of the profile; or a report, whose configuration is used")
-      ->default_str("none");
+      .file("--config", config.file,
+            "configuration file, which replaces settings of the profile; or a report, whose configuration is used")
+      .default_text("none");
   command
-      .add_option(
-          "--set", config.settings,
-          "one setting, as in --set model.width=128, which replaces that of profile and file ('posbench list settings' "
-          "shows all); may be repeated")
-      ->take_all()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->default_str("that of the profile");
+      .name("--set", config.settings, ValueKind::setting,
+            "one setting, as in --set model.width=128, which replaces that of profile and file ('posbench list "
+            "settings' shows all); may be repeated")
+      .repeated()
+      .default_text("that of the profile");
 }
 
-void add_color(CLI::App& command, std::string& color) {
-  add_choice(command, "--color", color, {"auto", "always", "never"},
-             "use of colors on the console; auto: if standard output is a terminal and NO_COLOR is not set");
+void add_color(Command& command, std::string& color) {
+  command.choice("--color", color, {"auto", "always", "never"},
+                 "use of colors on the console; auto: if standard output is a terminal and NO_COLOR is not set");
 }
 
-void add_metric(CLI::App& command, Metric& metric, bool has_effective_length) {
+void add_metric(Command& command, Metric& metric, bool has_effective_length) {
   std::vector<std::pair<std::string, Metric>> choices;
   for (const MetricInfo& each : metrics()) {
     if (has_effective_length || each.metric != Metric::effective_length)
       choices.emplace_back(each.name, each.metric);
   }
-  add_choice<Metric, Metric>(
-      command, "--metric", metric, choices,
+  command.choice<Metric, Metric>(
+      "--metric", metric, choices,
       fmt::format(
           "metric: accuracy by sequence or by token, mean of the accuracies at each length, mean cross-entropy "
           "(loss), mean margin of the answer's logit{}",
           has_effective_length ? ", or effective length" : ""));
 }
 
-void add_output(CLI::App& command, Output& output, bool has_page) {
+void add_output(Command& command, Output& output, bool has_page) {
   command
-      .add_option("-o,--output", output.file,
-                  fmt::format("output file, whose extension selects the format: {}.md, .csv, .json, .tex or .txt",
-                              has_page ? ".html, " : ""))
-      ->default_str("standard output");
+      .file("-o,--output", output.file,
+            fmt::format("output file, whose extension selects the format: {}.md, .csv, .json, .tex or .txt",
+                        has_page ? ".html, " : ""))
+      .default_text("standard output")
+      .output();
   std::vector<std::pair<std::string, Format>> formats{{"console", Format::console},
                                                       {"markdown", Format::markdown},
                                                       {"csv", Format::csv},
                                                       {"json", Format::json},
                                                       {"latex", Format::latex}};
   if (has_page) formats.insert(formats.end() - 1, {"html", Format::html});
-  add_choice<std::optional<Format>, Format>(command, "--format", output.format, std::move(formats),
-                                            "format of the output")
-      ->default_str("that of the file's extension, or console");
+  command.choice<std::optional<Format>, Format>("--format", output.format, formats, "format of the output")
+      .default_text("that of the file's extension, or console");
   add_color(command, output.color);
 }
 

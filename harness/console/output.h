@@ -1,6 +1,5 @@
 // Adds options for the configuration of a run and for the format and the file of a result.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "harness/config/config.h"
+#include "harness/console/command.h"
 #include "results/document/render.h"
 #include "results/document/table.h"
 #include "results/types/metric.h"
@@ -24,13 +24,13 @@ struct Output {
 };
 
 /// Adds --profile, --config and --set.
-void add_configuration(CLI::App&, ConfigRequest&);
+void add_configuration(Command&, ConfigRequest&);
 /// Adds --color.
-void add_color(CLI::App&, std::string& color);
+void add_color(Command&, std::string& color);
 /// Adds --metric. A command that compares splits does not offer the effective length.
-void add_metric(CLI::App&, Metric&, bool has_effective_length = true);
+void add_metric(Command&, Metric&, bool has_effective_length = true);
 /// Adds -o, --format and --color. A command without a page does not offer HTML.
-void add_output(CLI::App&, Output&, bool has_page = true);
+void add_output(Command&, Output&, bool has_page = true);
 
 /// Returns whether standard output has colors, given the value of --color. NO_COLOR is respected.
 bool wants_color(const std::string& color);

@@ -41,10 +41,10 @@ bool is_recurrent_block(const std::string& name) {
 
 BoardLookups board_lookups() { return {mark_of, recurrent_block_of}; }
 
-void add_reports(CLI::App& command, AddedReports& added) {
-  command.add_option("reports", added.paths, "reports or run directories to add to the board");
-  command.add_flag("--allow-different-budget", added.allow_different_budget,
-                   "add reports even if their model or training settings differ from those of the board");
+void add_reports(Command& command, AddedReports& added) {
+  command.file("reports", added.paths, "reports or run directories to add to the board");
+  command.flag("--allow-different-budget", added.allow_different_budget,
+               "add reports even if their model or training settings differ from those of the board");
 }
 
 BoardReport read_board(const AddedReports& added) {

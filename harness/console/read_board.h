@@ -1,10 +1,10 @@
 // Reads the board that the program contains, with the user's reports.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <vector>
 
 #include "harness/config/embedded_data.h"
+#include "harness/console/command.h"
 #include "results/statistics/aspect_scores.h"
 #include "results/statistics/board.h"
 
@@ -17,7 +17,7 @@ struct AddedReports {
 };
 
 /// Adds the argument `reports` and --allow-different-budget.
-void add_reports(CLI::App&, AddedReports&);
+void add_reports(Command&, AddedReports&);
 
 /// Reads all reports of the board and merges them with the user's. Shows a status line meanwhile. Throws
 /// InputError as merge_board does.

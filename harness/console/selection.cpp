@@ -12,7 +12,6 @@
 #include "base/spec.h"
 #include "base/text.h"
 #include "harness/config/names.h"
-#include "harness/console/help.h"
 #include "harness/training/samples.h"
 
 namespace posbench {
@@ -64,15 +63,17 @@ std::set<std::string> select_names(const std::string& list, const std::string& k
   return selected;
 }
 
-void add_selection(CLI::App& command, Selection& selection) {
-  add_list_option(
-      command, "-t,--tasks", selection.tasks,
-      "comma-separated tasks of the reports: names, specs, globs and aspects (aspect:recall); a leading - "
-      "excludes")
-      ->default_str("all");
-  add_list_option(command, "-e,--encodings", selection.encodings, "comma-separated encodings in the same form")
-      ->default_str("all");
-  add_list_option(command, "--split", selection.splits, "comma-separated splits")->default_str("all");
+void add_selection(Command& command, Selection& selection) {
+  command
+      .list("-t,--tasks", selection.tasks, ValueKind::task,
+            "comma-separated tasks of the reports: names, specs, globs and aspects (aspect:recall); a leading - "
+            "excludes")
+      .default_text("all");
+  command
+      .list("-e,--encodings", selection.encodings, ValueKind::encoding,
+            "comma-separated encodings in the same form")
+      .default_text("all");
+  command.list("--split", selection.splits, ValueKind::split, "comma-separated splits").default_text("all");
 }
 
 void select(const Selection& selection, std::vector<Report>& reports) {

@@ -1,11 +1,11 @@
 // Selects tasks, encodings and splits of reports by the names that a user gives.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "harness/console/command.h"
 #include "results/statistics/comparison.h"
 #include "results/types/report.h"
 
@@ -22,7 +22,7 @@ struct Selection {
 };
 
 /// Adds -t, -e and --split.
-void add_selection(CLI::App&, Selection&);
+void add_selection(Command&, Selection&);
 
 /// Removes the tasks, encodings and splits that are not selected. The split in_distribution is always kept,
 /// because it decides whether a task was learned. Throws InputError if no report has a name, or if nothing is
