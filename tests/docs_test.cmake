@@ -9,7 +9,7 @@ function(compare_page page)
 endfunction()
 compare_page(tasks.md list tasks --markdown)
 compare_page(encodings.md list encodings --markdown)
-compare_page(cli.md help --markdown)
+compare_page(cli.md --help --markdown)
 
 # CITATION.cff and the Python package have the version that is built.
 execute_process(COMMAND ${PROGRAM} --version OUTPUT_VARIABLE built COMMAND_ERROR_IS_FATAL ANY)

@@ -322,9 +322,10 @@ void add_board(CommandLine& line) {
   command.flag("--by-task", request->by_task,
                "print every task with all its rows, instead of one row for each task");
   command
-      .name("--aspects", request->aspects, ValueKind::aspect,
-            "comma-separated aspects, whose tasks rank the encodings in one table: recall, counting, copying, order, "
-            "state tracking, arithmetic, hierarchy, aggregation")
+      .name(
+          "--aspects", request->aspects, ValueKind::aspect,
+          "comma-separated aspects, whose tasks rank the encodings in one table: recall, counting, copying, order, "
+          "state tracking, arithmetic, hierarchy, aggregation")
       .default_text("none")
       .excludes("--tasks")
       .excludes("--split")

@@ -9,7 +9,7 @@ constexpr const char* kRunning = "Run experiments";
 constexpr const char* kResults = "Look at results";
 constexpr const char* kExplore = "Explore and extend tasks and encodings";
 constexpr const char* kExchange = "Exchange samples and models with other programs";
-constexpr const char* kSetUp = "Set up and get help";
+constexpr const char* kSetUp = "Set up";
 
 void add_run(CommandLine&);
 void add_merge(CommandLine&);

@@ -45,7 +45,7 @@ const std::terminate_handler default_terminate = std::get_terminate();
 
 int run_catching(int argc, char** argv) {
   try {
-    if (const char* name = std::getenv("POSBENCH_ISA")) use_instruction_set(name);
+    if (const char* name = std::getenv("POSBENCH_ISA"); name && *name) use_instruction_set(name);
     return run_command_line(argc, argv);
   } catch (const InputError& error) {
     write_error(error.what());

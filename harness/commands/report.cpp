@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <limits>
@@ -12,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -26,9 +24,7 @@
 #include "harness/console/read_reports.h"
 #include "harness/console/selection.h"
 #include "harness/console/terminal.h"
-#include "harness/runs/live_page.h"
 #include "harness/runs/page_options.h"
-#include "harness/runs/run_reader.h"
 #include "results/presentation/effective_length_text.h"
 #include "results/presentation/merged_report.h"
 #include "results/presentation/report_table.h"
@@ -40,7 +36,7 @@ namespace {
 struct ReportRequest {
   std::vector<std::filesystem::path> runs;  // reports, or run directories
   Metric metric = Metric::sequence;
-  bool by_split = false, keep_going = false, watch = false, anonymous = false;
+  bool by_split = false, keep_going = false, anonymous = false;
   Selection selection;
   std::string sort = "run";  // run, name or accuracy
   Output output;
@@ -122,20 +118,19 @@ void make_anonymous(std::vector<std::filesystem::path>& names, std::vector<Repor
   }
 }
 
-std::string page_text(const ReportRequest& request, const std::vector<NamedReport>& runs, bool reload) {
+std::string page_text(const ReportRequest& request, const std::vector<NamedReport>& runs) {
   PageOptions options = page_options(runs, request.output.file.value_or("page.html"));
   if (request.anonymous) options.inspections.clear();  // links are paths
-  std::string page = make_report_page(runs, options);
-  return reload ? add_reload(std::move(page)) : page;
+  return make_report_page(runs, options);
 }
 
 /// Writes accuracies and ranks as text or Markdown, every accuracy of every seed as CSV, the summary as JSON, or a
 /// page of plots as HTML. Throws InputError if the reports cannot be shown together.
-void write_report(const ReportRequest& request, const std::vector<NamedReport>& runs, bool reload) {
+void write_report(const ReportRequest& request, const std::vector<NamedReport>& runs) {
   const Output& output = request.output;
   const Format chosen = output_format(output);
   write_output(output, read_user_files([&] {
-                 if (chosen == Format::html) return page_text(request, runs, reload);
+                 if (chosen == Format::html) return page_text(request, runs);
                  return report_text(request, runs, chosen, console_style(output));
                }));
 }
@@ -152,8 +147,6 @@ void check_request(const ReportRequest& request) {
         "--sort needs --format console, markdown or latex; csv, json and html have the order of the run");
   if (request.metric != Metric::sequence && !is_text(chosen))
     throw InputError("--metric needs --format console, markdown or latex; csv, json and html have every metric");
-  if (request.watch && request.keep_going)
-    throw InputError("--watch and --keep-going exclude each other; --watch needs reports that can be read");
 }
 
 /// Reports once. With --keep-going, skips unreadable reports, unless all are.
@@ -175,40 +168,8 @@ void report(const ReportRequest& request) {
     check_finished(reports.front(), paths.front());
   select(request.selection, reports);
   if (request.anonymous) make_anonymous(paths, reports);
-  write_report(request, name_reports(paths, reports), false);
+  write_report(request, name_reports(paths, reports));
   write_path(request.output.file);
-}
-
-/// Writes the report again whenever an experiment finishes, until all runs are finished.
-void watch(const ReportRequest& request) {
-  check_request(request);
-  std::vector<RunReader> readers;
-  for (const std::filesystem::path& run : request.runs) {
-    if (!std::filesystem::is_directory(run))
-      throw InputError(
-          fmt::format("'{}' is not a run directory; --watch needs directories of runs", run.string()));
-    readers.emplace_back(run);
-  }
-  for (bool first = true;; first = false) {
-    const bool changed = first || std::any_of(readers.begin(), readers.end(),
-                                              [](const RunReader& reader) { return reader.has_changed(); });
-    if (changed) {
-      std::vector<Report> reports;
-      for (RunReader& reader : readers) reports.push_back(reader.read());
-      const bool finished =
-          std::all_of(reports.begin(), reports.end(), [](const Report& report) { return report.so_far.empty(); });
-      if (!request.output.file && is_terminal()) std::fputs("\x1b[2J\x1b[H", stdout);
-      select(request.selection, reports);
-      std::vector<std::filesystem::path> names = request.runs;
-      if (request.anonymous) make_anonymous(names, reports);
-      write_report(request, name_reports(names, reports), !finished);
-      std::fflush(stdout);
-      if (first) write_path(request.output.file);
-      if (finished) return;
-      if (first) write_note("posbench: waiting for further experiments; Ctrl-C stops waiting");
-    }
-    std::this_thread::sleep_for(std::chrono::seconds(1));
-  }
 }
 
 }  // namespace
@@ -224,8 +185,6 @@ void add_report(CommandLine& line) {
   add_metric(command, request->metric);
   command.flag("--by-split", request->by_split,
                "one table for each task with a column for each split, instead of one table of means over splits");
-  command.flag("--watch", request->watch,
-               "write the output again whenever experiments finish, until the runs are finished");
   command.flag("--keep-going", request->keep_going, "skip unreadable reports with a warning");
   command.flag("--anonymous", request->anonymous, "omit host, paths and command");
   add_output(command, request->output);
@@ -236,7 +195,6 @@ void add_report(CommandLine& line) {
        {"posbench report runs/mine -t flip_flop --split ood_sparse --sort accuracy", "a part of the results"},
        {"posbench report runs/mine -o mine.html", "a page of plots"},
        {"posbench report runs/mine -o mine.csv", "a row for each task, encoding, seed and split"},
-       {"posbench report runs/mine --watch -o now.html", "a page that follows a run; the browser reloads it"},
        {"posbench report before after -o both.html", "two runs on one page"},
        {"posbench report before after --format markdown", "tables for a pull request"},
        {"posbench report runs/mine -o mine.tex", "tables for a paper"}},
@@ -245,7 +203,7 @@ void add_report(CommandLine& line) {
        "specification.",
        "The report of a run that is in progress or was interrupted has its finished experiments and states their "
        "number."});
-  command.run([request] { request->watch ? watch(*request) : report(*request); });
+  command.run([request] { report(*request); });
 }
 
 }  // namespace posbench

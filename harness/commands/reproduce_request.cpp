@@ -86,18 +86,20 @@ void add_options(Command& command, const std::shared_ptr<ReproduceRequest>& requ
       .excludes("--dry-run")
       .excludes("--jobs")
       .excludes("--shard");
-  command.flag("--finished", request->finished,
-               "with --judge-only: judge only the claims whose runs are all finished")
+  command
+      .flag("--finished", request->finished,
+            "with --judge-only: judge only the claims whose runs are all finished")
       .needs("--judge-only");
-  command.choice<std::optional<Format>, Format>(
-      "--format", request->output.format,
-      {{"console", Format::console},
-       {"markdown", Format::markdown},
-       {"csv", Format::csv},
-       {"json", Format::json},
-       {"html", Format::html},
-       {"latex", Format::latex}},
-      "format of the output; html: a page that shows each claim with a plot of the accuracies that decide it")
+  command
+      .choice<std::optional<Format>, Format>(
+          "--format", request->output.format,
+          {{"console", Format::console},
+           {"markdown", Format::markdown},
+           {"csv", Format::csv},
+           {"json", Format::json},
+           {"html", Format::html},
+           {"latex", Format::latex}},
+          "format of the output; html: a page that shows each claim with a plot of the accuracies that decide it")
       .default_text("console");
   add_color(command, request->output.color);
   command.explain(

@@ -273,8 +273,6 @@ void add_directory(Command& command, Request& request) {
                "save the trained models as models/*.safetensors in the run directory");
   command.flag("--trace-loss", request.trace_loss,
                "save the loss of every step as losses/*.csv in the run directory");
-  command.flag("--live", request.live,
-               "update report.html whenever experiments finish; an open browser reloads it");
 }
 
 void add_execution(Command& command, Request& request) {
@@ -324,7 +322,6 @@ void add_run(CommandLine& line) {
        {"posbench run --resume -o out", "the same run, after an interruption"},
        {"posbench run --config out/report.json -s 10 --reuse out -o more",
         "ten seeds; only the new ones are trained"},
-       {"posbench run -o live --live", "live/report.html follows the run in a browser"},
        {"posbench run --profile standard --shard 3/16 -o out/3", "a sixteenth of a suite"},
        {"posbench run -t flip_flop:length=256 -e cope -s 1 --set training.groups=8",
         "one experiment on up to 8 cores"}},

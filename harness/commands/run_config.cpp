@@ -28,14 +28,12 @@
 #include "base/text.h"
 #include "harness/commands/run_observer.h"
 #include "harness/console/lines.h"
-#include "harness/console/live_table.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/progress.h"
 #include "harness/console/status_line.h"
 #include "harness/console/summary.h"
 #include "harness/console/terminal.h"
-#include "harness/runs/live_page.h"
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/provenance.h"
 #include "harness/runs/reuse.h"
@@ -111,10 +109,8 @@ size_t count_missing(const Experiment& e, const RunDirectory& directory) {
       ids.begin(), ids.end(), [&](const ExperimentId& id) { return !directory.finished().contains(id); }));
 }
 
-/// Runs the unfinished experiments and stores their results. Shows a table of the results so far if there are
-/// baselines.
-void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory, LivePage* live,
-                 const std::optional<std::vector<TaskBaseline>>& baselines) {
+/// Runs the unfinished experiments and stores their results.
+void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory) {
   const std::filesystem::path& path = directory.path();
   std::vector<Experiment> pending;
   double total_work = 0;
@@ -136,8 +132,6 @@ void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDir
   if (request.trace_loss) make_folder(path / kLossFolder);
 
   Progress progress(request.verbosity, static_cast<int>(missing), total_work);
-  std::optional<LiveTable> table;
-  if (baselines) table.emplace(directory, *baselines, progress, wants_color(request.color));
   std::function<void()> on_failure;
   if (request.fail_fast) {
     on_failure = [] {
@@ -146,7 +140,7 @@ void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDir
     };
   }
   RunObserver observer({request.checkpoint_every, request.save_models, request.trace_loss}, directory, progress,
-                       live, table ? &*table : nullptr, at_once, on_failure);
+                       at_once, on_failure);
   run_suite(pending, jobs, interruption, observer, request.threads);
   progress.close();
 }
@@ -208,25 +202,16 @@ class Signals {
 /// interrupted.
 std::optional<SummarizedReport> run_into(const RunRequest& request, const Suite& suite, int jobs, Json about,
                                          RunDirectory& directory) {
-  const auto measure = [&] {
+  run_pending(request, suite, jobs, directory);
+  if (interruption.stop_requested()) return std::nullopt;
+  directory.remove_checkpoints();
+  const std::vector<TaskBaseline> baselines = [&] {
     const StatusLine status("measuring trivial predictors");
     return measure_baselines(suite, jobs, interruption.get_token());
-  };
-  std::optional<std::vector<TaskBaseline>> baselines;  // measured first if results are shown during the run
-  if (request.live || (message_width() > 0 && request.verbosity != Verbosity::quiet)) baselines = measure();
-  std::optional<LivePage> live;
-  if (request.live) live.emplace(directory, *baselines, about);
-  if (!interruption.stop_requested())
-    run_pending(request, suite, jobs, directory, live ? &*live : nullptr, baselines);
-  if (interruption.stop_requested()) {
-    if (live) live->stop();
-    return std::nullopt;
-  }
-  directory.remove_checkpoints();
-  if (!baselines) baselines = measure();
+  }();
   if (interruption.stop_requested()) return std::nullopt;
   about["finished"] = timestamp();
-  return directory.write_report(*baselines, std::move(about));
+  return directory.write_report(baselines, std::move(about));
 }
 
 /// Returns the experiments that other runs give. Throws InputError if one of them gives none, unless a shard was

@@ -21,7 +21,6 @@ struct RunRequest {
   Shard shard;
   double checkpoint_every = 60;  // seconds of an experiment
   bool dry_run = false, save_models = false, trace_loss = false;
-  bool live = false;              // update report.html while the run is in progress
   bool fail_fast = false;         // stop at the first experiment that diverges or fails
   bool rerun_failed = false;      // with Existing::resume: run those again that diverged or failed
   bool print_summary = true;      // print the tables of the finished run

@@ -6,9 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "harness/console/live_table.h"
 #include "harness/console/progress.h"
-#include "harness/runs/live_page.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/suite.h"
 
@@ -22,10 +20,9 @@ struct RunFiles {
 
 class RunObserver final : public ExperimentObserver {
  public:
-  /// The references must outlive the object. `live` and `table` may be null. `on_failure` is called if an
-  /// experiment diverges or fails, and may be empty.
-  RunObserver(const RunFiles&, RunDirectory&, Progress&, LivePage* live, LiveTable* table, size_t jobs,
-              std::function<void()> on_failure);
+  /// The references must outlive the object. `on_failure` is called if an experiment diverges or fails, and may
+  /// be empty.
+  RunObserver(const RunFiles&, RunDirectory&, Progress&, size_t jobs, std::function<void()> on_failure);
 
   double on_start(const Experiment&, const Model&, LearningRateSweep&) override;
   void on_step(const Experiment&, const LearningRateSweep&) override;
@@ -46,8 +43,6 @@ class RunObserver final : public ExperimentObserver {
   RunFiles files_;
   RunDirectory& directory_;
   Progress& progress_;
-  LivePage* live_;
-  LiveTable* table_;
   size_t jobs_;
   std::function<void()> on_failure_;
   std::set<ExperimentId> finished_before_;  // when the run was opened

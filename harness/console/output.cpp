@@ -97,7 +97,7 @@ void add_output(Command& command, Output& output, bool has_page) {
 bool wants_color(const std::string& color) {
   if (color != "auto") return color == "always";
   const char* no_color = std::getenv("NO_COLOR");
-  return (no_color == nullptr || *no_color == '\0') && is_terminal();
+  return (no_color == nullptr || *no_color == '\0') && can_color();
 }
 
 Format output_format(const Output& output) {

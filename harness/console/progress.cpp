@@ -1,7 +1,6 @@
 #include "harness/console/progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -59,7 +58,7 @@ std::string format_duration(double seconds) {
 
 Progress::Progress(Verbosity verbosity, int experiments, double work)
     : verbosity_(verbosity),
-      terminal_(isatty(STDERR_FILENO) == 1),
+      draws_(verbosity != Verbosity::quiet && can_redraw()),
       experiments_(experiments),
       work_(work),
       start_(Clock::now()),
@@ -72,24 +71,11 @@ std::string Progress::time_left() const {
 }
 
 void Progress::erase() {
-  if (!shows_tables()) return;
-  write_message(table_lines_ > 0 ? fmt::format("\r\x1b[{}A\x1b[J", table_lines_) : "\r\x1b[K");
-  table_lines_ = 0;
+  if (draws_) write_message("\r\x1b[K");
 }
 
 void Progress::draw() {
-  if (!shows_tables()) return;
-  erase();
-  const auto lines = static_cast<int>(std::ranges::count(table_, '\n'));
-  if (lines + 2 <= message_height()) {  // more lines could not be erased
-    write_message(table_);
-    table_lines_ = lines;
-  }
-  draw_line();
-}
-
-void Progress::draw_line() {
-  if (!shows_tables()) return;
+  if (!draws_) return;
   constexpr int kMaxBar = 30, kMinBar = 5;
   const std::string text = fmt::format(" {}/{}, {}", done_, experiments_, time_left());
   const int columns = message_width() > 0 ? message_width() : 80;
@@ -105,7 +91,7 @@ void Progress::draw_line() {
 void Progress::advance(double work) {
   const std::lock_guard lock(mutex_);
   work_done_ += work;
-  if (seconds_since(drawn_) > 0.2) draw_line();
+  if (seconds_since(drawn_) > 0.2) draw();
 }
 
 void Progress::finished(const ExperimentResult& result, double seconds) {
@@ -116,7 +102,7 @@ void Progress::finished(const ExperimentResult& result, double seconds) {
   const std::string left = done_ < experiments_ ? "; " + time_left() : "";
   write_line(fmt::format("[{}/{}] {} on {}, seed {}: {} ({} of core time{})", done_, experiments_,
                          result.id.encoding, result.id.task, result.id.seed, to_printable(outcome(result)),
-                         format_duration(seconds), terminal_ ? "" : left));
+                         format_duration(seconds), draws_ ? "" : left));
   draw();
 }
 
@@ -138,12 +124,6 @@ void Progress::warn(const std::string& text) {
   const std::lock_guard lock(mutex_);
   erase();
   write_line(to_one_line(text));
-  draw();
-}
-
-void Progress::set_table(const std::string& text) {
-  const std::lock_guard lock(mutex_);
-  table_ = text;
   draw();
 }
 

@@ -13,7 +13,7 @@ namespace posbench {
 
 Report read_run_report(const std::filesystem::path& path) {
   const StatusLine status("reading " + path.string());
-  return RunReader(path).read();
+  return read_report_or_run(path);
 }
 
 std::vector<Report> read_run_reports(const std::vector<std::filesystem::path>& paths) {

@@ -1,7 +1,6 @@
 #include "harness/console/status_line.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <exception>
@@ -12,10 +11,11 @@
 #include "base/printable.h"
 #include "harness/console/message.h"
 #include "harness/console/progress.h"
+#include "harness/console/terminal.h"
 
 namespace posbench {
 
-StatusLine::StatusLine(std::string_view text) : text_(to_one_line(text)), terminal_(isatty(STDERR_FILENO) == 1) {
+StatusLine::StatusLine(std::string_view text) : text_(to_one_line(text)), terminal_(can_redraw()) {
   if (is_quiet()) return;
   try {
     thread_ = std::thread([this] {

@@ -3,24 +3,34 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <string_view>
+
 namespace posbench {
 namespace {
 
-winsize size(int descriptor) {
+int columns(int descriptor) {
   winsize size{};
-  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size : winsize{};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+bool has_control_sequences() {
+  const char* const term = std::getenv("TERM");
+  return term && *term && std::string_view(term) != "dumb";
 }
 
 }  // namespace
 
 int console_width() {
-  const int width = is_terminal() ? size(STDOUT_FILENO).ws_col : 0;
+  const int width = is_terminal() ? columns(STDOUT_FILENO) : 0;
   return width > 0 ? width : kPipedWidth;
 }
 
-int message_width() { return isatty(STDERR_FILENO) == 1 ? size(STDERR_FILENO).ws_col : 0; }
+int message_width() { return isatty(STDERR_FILENO) == 1 ? columns(STDERR_FILENO) : 0; }
 
-int message_height() { return isatty(STDERR_FILENO) == 1 ? size(STDERR_FILENO).ws_row : 0; }
+bool can_redraw() { return isatty(STDERR_FILENO) == 1 && has_control_sequences(); }
+
+bool can_color() { return is_terminal() && has_control_sequences(); }
 
 bool is_terminal() { return isatty(STDOUT_FILENO) == 1; }
 

@@ -35,7 +35,7 @@ struct OtherRun {
 
 OtherRun read_other_run(const fs::path& path) {
   const std::string name = to_printable(path.string());
-  Report report = RunReader(path).read();
+  Report report = read_report_or_run(path);
   check_origin(name, report);
   Suite suite = make_suite(config_from_json(report.config, name + ": config"));
   OtherRun run{.name = name, .report = std::move(report), .suite = std::move(suite)};

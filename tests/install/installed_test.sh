@@ -94,7 +94,7 @@ prints 'answers the first' "$posbench" show first_token --plugin $mine  # --plug
 prints . "$posbench" --plugin $mine sample first_token
 prints '^pass mine ' "$posbench" --plugin $mine check mine first_token
 grep -q '^pass first_token .*compared with the oracle' out || fail "no oracle: $(cat out)"
-prints first_token "$posbench" --plugin $mine completion bash
+prints first_token "$posbench" --complete --plugin $mine sample first_t
 
 # shellcheck disable=SC2054,SC2206
 run=("$posbench" --plugin $mine run --profile smoke -e mine,rope,cope -t first_token,flip_flop -s 2 -q)

@@ -43,7 +43,7 @@ TEST_CASE("names from papers stand for registered encodings, which reports recor
   CHECK(model.out.find("used in:        RoFormer, GPT-J") != std::string::npos);
   CHECK(posbench_command(directory, "show NoPE").out == posbench_command(directory, "show none").out);
   CHECK(posbench_command(directory, "list encodings").out.find("also nope, nopos; ") != std::string::npos);
-  CHECK(posbench_command(directory, "completion bash").out.find(" nope ") != std::string::npos);
+  CHECK(posbench_command(directory, "--complete run -e nop").out.find("\nnope\n") != std::string::npos);
   const Outcome extended =
       posbench_command(directory, "run --profile smoke -t parity_check -e rope -s 1 --extend nope --show-config");
   CHECK(Json::parse(extended.out)["extend"]["encodings"] == "none");

@@ -58,11 +58,11 @@ TEST_CASE("list, show and completion know presets, and the names of encodings le
   const Json json = Json::parse(posbench_command(directory, "list encodings --json").out);
   CHECK(json["presets"].size() == presets().size());
   for (const Json& encoding : json["encodings"]) CHECK(find_preset(encoding["id"].get<std::string>()) == nullptr);
-  const std::string completion = posbench_command(directory, "completion bash").out;
+  const std::string completion = posbench_command(directory, "--complete run -e ''").out;
   for (const Preset& preset : presets()) {
     INFO(preset.name);
     CHECK(listed.find("\n  " + preset.name) != std::string::npos);
-    CHECK(completion.find(preset.name) != std::string::npos);
+    CHECK(completion.find("\n" + preset.name + "\n") != std::string::npos);
     const Outcome shown = posbench_command(directory, "show " + preset.name);
     CHECK(shown.code == 0);
     CHECK(shown.out.starts_with(preset.name + " (preset)\n"));

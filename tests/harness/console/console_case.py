@@ -32,11 +32,14 @@ def posbench(arguments, folder, **environment):
     )
 
 
-def on_terminal(arguments, folder, columns):
+def on_terminal(arguments, folder, columns, **environment):
     """Returns the exit code and what a terminal with this number of columns shows, including standard error."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    process = subprocess.Popen([POSBENCH, *arguments.split()], cwd=folder, stdin=slave, stdout=slave, stderr=slave)
+    environment = {**os.environ, "TERM": "xterm", **environment}
+    process = subprocess.Popen(
+        [POSBENCH, *arguments.split()], cwd=folder, stdin=slave, stdout=slave, stderr=slave, env=environment
+    )
     os.close(slave)
     shown = b""
     while True:

@@ -69,20 +69,17 @@ exec "$PROGRAM" "${arguments[@]}"
 
 
 def examples():
-    """Returns the examples of each command, in the order of the page. The program's own have the name ''."""
-    page = subprocess.run([PROGRAM, "help", "--markdown"], check=True, capture_output=True, text=True).stdout
-    found = {"": []}
-    name, is_example = "", False
-    for line in page.splitlines():
-        if line.startswith("### "):
-            name = line[4:]
-            found[name] = []
-        if line == "Examples:":
-            is_example = True
-        elif is_example and line.startswith("    "):
-            found[name].append(re.split(r"\s{2,}", line.strip())[0])
-        elif line:
-            is_example = False
+    """Returns the examples of each command, in the order of the help. The program's own have the name ''."""
+
+    def text(*words):
+        return subprocess.run([PROGRAM, *words, "--help"], check=True, capture_output=True, text=True).stdout
+
+    overview = text()
+    found = {}
+    for name in ("", *re.findall(r"^  ([a-z]+) ", overview.split("Commands:")[1].split("Examples:")[0], re.M)):
+        shown = (text(name) if name else overview).split("\nExamples:\n")[1].split("\n\n")[0]
+        lines = shown.replace(" \\\n    ", "").splitlines()
+        found[name] = [re.split(r"\s{2,}", line.strip())[0] for line in lines if not line.startswith("   ")]
     return found
 
 

@@ -3,6 +3,7 @@
 names_and_help_test.py POSBENCH
 """
 
+import json
 import re
 import unittest
 
@@ -13,7 +14,6 @@ class NamesAndHelp(Console):
     def test_unknown_commands_and_options_name_the_nearest(self):
         self.refused("runn", "unknown command 'runn'; did you mean 'run'?")
         self.refused("RUN", "did you mean 'run'?")
-        self.refused("-q", "no command is given (usage: posbench COMMAND")
         self.refused("version", "did you mean '--version'?")
         self.refused("run --seed 3", "unknown option '--seed' of 'posbench run'; did you mean '--seeds'?")
         self.refused("run --enc rope", "did you mean '--encodings'?")
@@ -23,7 +23,7 @@ class NamesAndHelp(Console):
         self.refused("run --set width=3", "did you mean 'model.width'?")
         self.refused("run -e ropee", "did you mean 'rope'?")
         self.refused("report full --format htlm", "'htlm' is not one of", "did you mean 'html'?")
-        self.refused("help runn", "did you mean 'run'?")
+        self.refused("help run", "'posbench help' was removed; use 'posbench COMMAND --help'")
         self.refused("report full --format csv --format json", "--format is given more than once; give it once")
         self.refused("run --set model.width=8 --sweep model.width=16,32", "--set and --sweep both have model.width")
         self.refused("bench --samples --sizes tiny", "--sizes excludes --samples")
@@ -60,17 +60,83 @@ class NamesAndHelp(Console):
         self.assertIn("pass rope ", posbench("check RoPE", self.folder).stdout)
         self.assertEqual(posbench("inspect full Parity_Check ROPE", self.folder).returncode, 0)
 
-    def test_help_of_a_command_equals_the_output_of_its_help_flag(self):
-        for text, flag in (("help run", "run --help"), ("help", "--help")):
-            shown, flagged = posbench(text, self.folder), posbench(flag, self.folder)
-            self.assertEqual((shown.returncode, shown.stdout), (0, flagged.stdout), shown.stderr)
-            self.assertEqual(flagged.returncode, 0, flagged.stderr)
+    def commands(self):
+        overview = posbench("--help", self.folder).stdout
+        return re.findall(r"^  (\w+) ", overview[overview.index("Commands:") : overview.index("Examples:")], re.M)
+
+    def complete(self, *words):
+        """Returns the kind of what completes the last word, and the words."""
+        kind, *lines = posbench(["--complete", *words], self.folder).stdout.splitlines()
+        return kind, [line.split("\t")[0] for line in lines]
+
+    def test_help_manual_reference_and_completion_have_every_option(self):
+        self.assertEqual(posbench("", self.folder).stdout, posbench("--help", self.folder).stdout)
+        manual = posbench("--man-page", self.folder).stdout.replace("\\-", "-")
+        reference = posbench("--help --markdown", self.folder).stdout
+        self.assertLess(len(reference), 25_000)
+        commands = self.commands()
+        self.assertEqual(self.complete("")[1], commands)
+        for command in commands:
+            text = posbench(f"{command} --help", self.folder).stdout
+            self.assertIn("\nExamples:\n", text)
+            options = re.findall(r"^  (-.*?)(?:  |$)", text.split("\nExamples:")[0], re.M)
+            names = [name for option in options for name in re.findall(r"(?<!\S)--?[a-zA-Z][\w-]*", option)]
+            self.assertEqual(sorted(self.complete(command, "-")[1]), sorted(names))
+            sections = (
+                manual.split(f".SS posbench {command}\n")[1].split(".SS ")[0] + manual.split(".SH COMMANDS")[0],
+                reference.split(f"\n### {command}\n")[1].split("\n#")[0] + reference.split("\n### ")[0],
+            )
+            for name in set(names) - {"-h", "--help"}:
+                for section in sections:
+                    self.assertRegex(section, rf"[ `B]{name}\b", command)
+
+    def test_every_kind_of_value_completes(self):
+        def listed(kind, *keys):
+            lists = json.loads(posbench(f"list {kind} --json", self.folder).stdout)
+            return [entry["name" if kind == "settings" else "id"] for key in keys for entry in lists[key]]
+
+        encodings = listed("encodings", "encodings", "presets")
+        tasks = listed("tasks", "tasks")
+        for words, expected in (
+            (("run", "-t", ""), tasks),
+            (("run", "-e", ""), encodings),
+            (("run", "-t", "flip_flop,"), [f"flip_flop,{task}" for task in tasks]),
+            (("check", "x", ""), encodings + tasks),
+            (("show", ""), encodings + tasks + ["quick", "ood_far4", "training.steps", "margin", "weaker"]),
+            (("run", "--profile", ""), listed("profiles", "profiles")),
+            (("run", "--set", ""), [f"{name}=" for name in listed("settings", "settings")]),
+            (("run", "-e", "cope:positions=16,"), ["cope:positions=16,gates=", "cope:positions=16,rope"]),
+            (("run", "--encodings=co"), ["--encodings=cope"]),
+            (("report", "x", "--split", "ood_f"), ["ood_far4"]),
+            (("board", "--family", ""), ["rotary", "absolute"]),
+            (("board", "--aspects", "recall,"), ["recall,counting", "recall,state_tracking"]),
+            (("reproduce", "cope-"), ["cope-flip-flop-longer"]),
+            (("report", "--format", ""), ["csv", "html"]),
+            (("list", ""), ["tasks", "encodings", "profiles", "settings"]),
+        ):
+            kind, found = self.complete(*words)
+            self.assertEqual((kind, set(expected) - set(found)), ("words", set()), words)
+            self.assertTrue(all(word.startswith(words[-1]) for word in found), words)
+        for words, expected in (
+            (("run", "--seeds", ""), "words"),
+            (("compare", "--alpha", ""), "words"),
+            (("board", "--aspects", "file"), "words"),
+            (("unknown", ""), "words"),
+            (("run", "--config", ""), "file "),
+            (("run", "--config=x"), "file --config="),
+            (("run", "-o", ""), "folder "),
+            (("report", "one", "two"), "file "),
+        ):
+            self.assertEqual(self.complete(*words), (expected, []))
+
+    def test_an_output_may_have_the_name_of_a_word_that_is_no_file(self):
+        ranked = "board --aspects counting --format csv -o counting"
+        for _ in range(2):
+            self.assertEqual(posbench(ranked, self.folder).returncode, 0)
+        self.refused("report full/report.json -o full/report.json --format csv", "an input of this command")
 
     def test_help_shows_every_choice_and_default(self):
-        overview = posbench("--help", self.folder).stdout
-        commands = re.findall(r"^  (\w+) ", overview[overview.index("Commands:") : overview.index("Examples:")], re.M)
-        self.assertGreater(len(commands), 15)
-        for command in commands:
+        for command in self.commands():
             text = posbench(f"{command} --help", self.folder).stdout
             for technical in ("ENUM", "value in {", "INT:", "TEXT:", "OR {"):
                 self.assertNotIn(technical, text.split("Examples:")[0], command)
@@ -78,16 +144,10 @@ class NamesAndHelp(Console):
                 entry = re.sub(r"\s+", " ", entry.split("\n\n")[0])
                 if re.match(r"(-\w, )?--[\w-]+(, --[\w-]+)* [A-Z]{3,}\b", entry):  # it takes a value
                     self.assertRegex(entry, r"\[(default: .+|required)\]", f"{command}: {entry}")
-        report = re.sub(r"\s+", " ", posbench("report --help", self.folder).stdout)
-        self.assertIn(
-            "--format WORD format of the output; one of console, markdown, csv, json, html, latex [default: that of the file's "
-            "extension, or console]",
-            report,
-        )
-        self.assertIn(
-            "probability of any verdict 'better' or 'worse' in a comparison of equal runs; 1e-09 to 0.5 [default: 0.05]",
-            re.sub(r"\s+", " ", posbench("compare --help", self.folder).stdout),
-        )
+        compare = re.sub(r"\s+", " ", posbench("compare --help", self.folder).stdout)
+        self.assertIn("-o, --output FILE output file, whose extension selects the format", compare)
+        self.assertIn("; one of console, markdown, csv, json, html, latex [default: that of the file's ext", compare)
+        self.assertIn("in a comparison of equal runs; 1e-09 to 0.5 [default: 0.05]", compare)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ class OptionEffects(Console):
     def test_a_variable_selects_the_instruction_set(self):
         if "instruction set x86-64" in posbench("--version", self.folder).stdout:  # other builds have one set
             self.assertIn("instruction set x86-64-v3)", posbench("--version", self.folder, POSBENCH_ISA="v3").stdout)
+        self.assertEqual(posbench("list tasks", self.folder, POSBENCH_ISA="").returncode, 0)
         wrong = posbench("list tasks", self.folder, POSBENCH_ISA="v9")
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("POSBENCH_ISA is 'v9'", wrong.stderr)

@@ -11,25 +11,6 @@ import unittest
 from console_case import RUN, Console, on_terminal, posbench
 
 
-def screen(shown):
-    """Returns the lines that a terminal has after a text with the control sequences that posbench writes."""
-    lines, row = [""], 0
-    for piece in re.split(r"(\n|\x1b\[\d*[A-Z])", shown.replace("\r", "")):
-        if piece == "\n":
-            row += 1
-            if row == len(lines):
-                lines.append("")
-        elif piece.endswith("A") and piece.startswith("\x1b["):
-            row -= int(piece[2:-1])
-        elif piece == "\x1b[J":
-            lines[row:] = [""]
-        elif piece == "\x1b[K":
-            lines[row] = ""
-        elif piece and not piece.startswith("\x1b["):
-            lines[row] += piece
-    return lines
-
-
 class Terminal(Console):
     def test_tables_and_lists_fit_the_terminal_and_pipes_have_a_constant_width(self):
         for arguments in (
@@ -107,26 +88,13 @@ class Terminal(Console):
                 rf"\[\d/2\] {encoding} on reverse_string:length=1..10, seed 0: \S+ in distribution, worst OOD split \S+",
             )
 
-    def test_the_table_of_a_run_fills_in_while_experiments_finish(self):
-        run = "run --profile smoke -t reverse_string -e none,rope -s 1 -j 1 --color never"
-        code, shown = on_terminal(f"{run} -o fills", self.folder, 80)
-        self.assertEqual(code, 0, shown)
-        header = re.compile("^encoding +reverse_string$")
-        first, second = shown.find("[1/2] none"), shown.find("[2/2] rope")
-        self.assertTrue(0 < first < second, shown)
-        # Before the second experiment ends, the table has the first one, and the line with the time left is below it.
-        before = screen(shown[: shown.rfind("\x1b[J", 0, second)])
-        tables = [n for n, line in enumerate(before) if header.match(line)]
-        self.assertEqual(len(tables), 1, before)
-        self.assertRegex(before[tables[0] + 2], r"^none +\S+/")
-        self.assertRegex(before[-1], r" 1/2, ")
-        self.assertNotIn("rope ", "\n".join(before[tables[0] :]))
-        # In the end the screen has the lines of both experiments and one table.
-        after = screen(shown)
-        self.assertEqual(len([line for line in after if header.match(line)]), 1, after)
-        self.assertEqual([line[:10] for line in after if line.startswith("[")], ["[1/2] none", "[2/2] rope"])
-        self.assertNotRegex("\n".join(after), r" \d/2, ")
-        self.assertNotIn("\x1b[J", on_terminal(f"{run} -o quiet_table -q", self.folder, 80)[1])
+    def test_a_terminal_without_control_sequences_gets_none(self):
+        run = "run --profile smoke -t reverse_string -e none -s 1 -j 1"
+        self.assertIn("\x1b[K", on_terminal(f"{run} -o redrawn", self.folder, 80)[1])
+        for name, term in (("dumb", "dumb"), ("empty", "")):
+            shown = on_terminal(f"{run} -o {name}", self.folder, 80, TERM=term)[1]
+            self.assertIn("[1/1] none on reverse_string", shown)
+            self.assertNotIn("\x1b", shown)
 
     def test_the_table_of_one_seed_says_that_it_decides_nothing(self):
         note = "one seed decides nothing"

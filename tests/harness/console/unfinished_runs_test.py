@@ -76,53 +76,6 @@ class UnfinishedRuns(Console):
         finished = text_of(self.folder / "broken/experiments.jsonl").count("\n")
         self.assertIn(f"broken: {finished} of 800 experiments", posbench("report broken", self.folder).stdout)
 
-    def test_watch_follows_a_run_until_it_is_finished(self):
-        run, page = self.cut("watched", 3), self.folder / "now.html"
-        watch = subprocess.Popen(
-            [POSBENCH, "report", "watched", "--watch", "-o", "now.html"],
-            cwd=self.folder,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.addCleanup(watch.kill)
-        self.assertTrue(until(lambda: "watched: 3 of 8 experiments" in text_of(page)))
-        self.assertIn('http-equiv="refresh"', text_of(page))
-        (run / "experiments.jsonl").write_text("".join(self.lines[:5]))
-        self.assertTrue(until(lambda: "watched: 5 of 8 experiments" in text_of(page)))
-        shutil.copy(self.folder / "full/experiments.jsonl", run)
-        shutil.copy(self.folder / "full/report.json", run)
-        self.assertEqual(watch.wait(60), 0)
-        self.assertNotIn('http-equiv="refresh"', text_of(page))
-        self.assertNotIn("of 8 experiments", text_of(page))
-        watch.stderr.close()
-        self.refused("report full/report.json --watch", "--watch needs directories of runs")
-
-    def test_a_live_run_keeps_its_page_current(self):
-        page = self.folder / "live/report.html"
-        run = subprocess.Popen(
-            [POSBENCH, *f"{RUN} -j 1 -q -o live --live --set training.steps=100000".split()],
-            cwd=self.folder,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.addCleanup(run.kill)
-        self.assertTrue(until(lambda: "0 of 8 experiments" in text_of(page)))
-        self.assertIn('http-equiv="refresh"', text_of(page))
-        self.assertTrue(until(lambda: re.search("[1-7] of 8 experiments", text_of(page))))
-        run.send_signal(signal.SIGINT)
-        _, error = run.communicate(timeout=60)
-        self.assertEqual(run.returncode, 130, error)
-        self.assertNotIn('http-equiv="refresh"', text_of(page))
-        self.assertRegex(text_of(page), "[1-7] of 8 experiments")
-
-    def test_the_page_of_a_finished_live_run_is_final(self):
-        finished = posbench(f"{RUN} -q -o final --live", self.folder)
-        self.assertEqual(finished.returncode, 0, finished.stderr)
-        page = text_of(self.folder / "final/report.html")
-        self.assertIn("parity_check", page)
-        self.assertNotIn('http-equiv="refresh"', page)
-        self.assertNotIn("of 8 experiments", page)
-
     def with_a_failure(self, name, status="failed"):
         """Makes a finished run whose first experiment has failed."""
         run = self.folder / name

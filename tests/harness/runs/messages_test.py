@@ -63,7 +63,7 @@ class Messages(Case):
             ["run", "-e", "--dry-run"],
             ["run", "-s", "--dry-run"],
             ["run", "--config", "-v"],
-            ["report", "run", "-o", "--watch"],
+            ["report", "run", "-o", "--by-split"],
             ["export", "flip_flop", "--manifest", "-n"],
             ["merge", "-o", "--force"],
         ):
