@@ -26,7 +26,7 @@ def printed(program, arguments):
         text=True,
         check=False,
     )
-    if done.returncode not in (0, 1):  # 1: the answer is no, as that of compare and separation may be
+    if done.returncode not in (0, 1):  # 1: the answer is no, as that of compare may be
         raise RuntimeError(f"'posbench {arguments}' ends with {done.returncode}: {done.stderr.strip()}")
     return done.stdout.rstrip("\n") + "\n"
 

@@ -21,7 +21,6 @@ void add_compare(CommandLine&);
 void add_board(CommandLine&);
 void add_card(CommandLine&);
 void add_site(CommandLine&);
-void add_separation(CommandLine&);
 void add_inspect(CommandLine&);
 
 void add_list(CommandLine&);

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
 #include "harness/console/terminal.h"
 #include "harness/runs/run_record.h"
-#include "results/document/wrap.h"
-#include "results/presentation/report_table.h"
+#include "results/document/render.h"
+#include "results/presentation/report_document.h"
 
 namespace posbench {
 
@@ -17,14 +18,9 @@ void print_table(const Table& table, bool color) {
 }
 
 int print_accuracies(const SummarizedReport& shown, bool color) {
-  const auto& [report, summary] = shown;
-  print_table(accuracy_table(summary), color);
-  for (const std::string& note : accuracy_notes(summary)) fmt::print("{}\n", wrap_text(note, 0, console_width()));
-  const Table unfinished = unfinished_table(report);
-  if (unfinished.rows.empty()) return 0;
-  fmt::print("\n");
-  print_table(unfinished, color);
-  return 1;
+  fmt::print("{}", to_console_text(make_accuracy_document(shown), {console_width(), color}));
+  const auto is_finished = [](const ExperimentResult& one) { return one.status == Status::ok; };
+  return std::ranges::all_of(shown.report.experiments, is_finished) ? 0 : 1;
 }
 
 int print_summary(const SummarizedReport& report, const std::filesystem::path& directory, bool color) {

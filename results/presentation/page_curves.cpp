@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,14 @@ void add_curves(const PageSource& source, const std::string& task, Plot& plot, A
     if (const auto found = of_task.find(encoding); found != of_task.end())
       add_rows(encoding, found->second, plot.rows);
   }
+}
+
+/// Returns the experiments of all encodings on a task.
+Experiments experiments_of(const PageSource& source, const std::string& task) {
+  Experiments all;
+  for (const auto& [encoding, experiments] : source.experiments.at(task))
+    all.insert(all.end(), experiments.begin(), experiments.end());
+  return all;
 }
 
 struct Predictor {
@@ -106,11 +115,7 @@ Plot metric_plot(const PageSource& source, const std::string& task, Axis axis,
                         {"to", "to"},
                         {"cases", "cases"},
                         {"values", "of each seed"}}};
-  Experiments all;
-  for (const auto& [encoding, experiments] : source.experiments.at(task)) {
-    all.insert(all.end(), experiments.begin(), experiments.end());
-  }
-  const std::vector<LengthBin> bins = length_bins(all, axis, splits);
+  const std::vector<LengthBin> bins = length_bins(experiments_of(source, task), axis, splits);
   if (bins.size() < 2) return plot;
   plot.signals = {{"x_title", unit(axis)}, {"y_title", metric_info(metric).title}};
   const Json levels =
@@ -154,11 +159,7 @@ Section by_distance(const PageSource& source) {
       "same lengths, because an encoding may fail on longer ones due to their length.",
       {}};
   for (const std::string& task : source.tasks) {
-    Experiments all;
-    for (const auto& [encoding, experiments] : source.experiments.at(task)) {
-      all.insert(all.end(), experiments.begin(), experiments.end());
-    }
-    for (const LengthGroup& group : length_groups(all)) {
+    for (const LengthGroup& group : length_groups(experiments_of(source, task))) {
       Plot plot = metric_plot(source, task, Axis::distance, group.splits, Metric::token);
       if (plot.rows.empty()) continue;
       plot.title += group.to == 0 ? fmt::format(", {}", group.splits.front())
@@ -171,67 +172,56 @@ Section by_distance(const PageSource& source) {
   return section;
 }
 
-void add_learning_rows(const std::string& encoding, const Experiments& experiments, Json& rows) {
-  std::map<int, std::vector<const CurvePoint*>> by_step;
+/// The accuracies of a seed at a step of training.
+struct CurveValue {
+  double sequence = 0, token = 0;
+  std::optional<double> loss;
+};
+
+/// Returns the validation in distribution or, if a split is named, on that split, whose loss is not measured.
+std::optional<CurveValue> value_at(const CurvePoint& point, const std::string& split) {
+  if (split.empty()) return CurveValue{point.validation_sequence, point.validation_token, point.loss};
+  const auto found = std::ranges::find(point.splits, split, &SplitAccuracy::split);
+  if (found == point.splits.end()) return std::nullopt;
+  return CurveValue{found->sequence, found->token, std::nullopt};
+}
+
+void add_learning_rows(const std::string& encoding, const Experiments& experiments, const std::string& split,
+                       Json& rows) {
+  std::map<int, std::vector<CurveValue>> by_step;
   for (const ExperimentResult* experiment : experiments) {
-    for (const CurvePoint& point : experiment->learning_curve) by_step[point.step].push_back(&point);
-  }
-  for (const auto& [step, points] : by_step) {
-    std::vector<double> sequence, token, loss;
-    Json seeds = Json::array();
-    for (const CurvePoint* point : points) {
-      sequence.push_back(point->validation_sequence);
-      seeds.push_back(round_for_page(point->validation_sequence));
-      token.push_back(point->validation_token);
-      if (point->loss) loss.push_back(*point->loss / static_cast<double>(points.size()));
+    for (const CurvePoint& point : experiment->learning_curve) {
+      if (const auto value = value_at(point, split)) by_step[point.step].push_back(*value);
     }
-    double mean_loss = 0;
-    for (const double part : loss) mean_loss += part;
+  }
+  for (const auto& [step, values] : by_step) {
+    std::vector<double> sequence, token, loss;
+    for (const CurveValue& value : values) {
+      sequence.push_back(value.sequence);
+      token.push_back(value.token);
+      if (value.loss) loss.push_back(*value.loss);
+    }
     rows.push_back({encoding, step, round_for_page(mean(sequence)), round_for_page(mean(token)),
-                    loss.size() == points.size() ? round_for_page(mean_loss) : Json(nullptr), std::move(seeds)});
+                    loss.size() == values.size() ? round_for_page(mean(loss)) : Json(nullptr),
+                    write_list(sequence, [](double value) { return round_for_page(value); })});
   }
 }
 
 /// Returns the splits that were validated during training, in the order of the curves.
 std::vector<std::string> validated_splits(const PageSource& source, const std::string& task) {
   std::vector<std::string> names;
-  for (const auto& [encoding, experiments] : source.experiments.at(task)) {
-    for (const ExperimentResult* experiment : experiments) {
-      if (experiment->learning_curve.empty()) continue;
-      for (const SplitAccuracy& split : experiment->learning_curve.front().splits) {
-        if (std::find(names.begin(), names.end(), split.split) == names.end()) names.push_back(split.split);
-      }
+  for (const ExperimentResult* experiment : experiments_of(source, task)) {
+    if (experiment->learning_curve.empty()) continue;
+    for (const SplitAccuracy& split : experiment->learning_curve.front().splits) {
+      if (std::ranges::find(names, split.split) == names.end()) names.push_back(split.split);
     }
   }
   return names;
 }
 
-/// Adds the same rows for one split. Its loss is not measured.
-void add_split_rows(const std::string& split, const std::string& encoding, const Experiments& experiments,
-                    Json& rows) {
-  std::map<int, std::vector<const SplitAccuracy*>> by_step;
-  for (const ExperimentResult* experiment : experiments) {
-    for (const CurvePoint& point : experiment->learning_curve) {
-      for (const SplitAccuracy& accuracy : point.splits) {
-        if (accuracy.split == split) by_step[point.step].push_back(&accuracy);
-      }
-    }
-  }
-  for (const auto& [step, accuracies] : by_step) {
-    std::vector<double> sequence, token;
-    Json seeds = Json::array();
-    for (const SplitAccuracy* accuracy : accuracies) {
-      sequence.push_back(accuracy->sequence);
-      token.push_back(accuracy->token);
-      seeds.push_back(round_for_page(accuracy->sequence));
-    }
-    rows.push_back(
-        {encoding, step, round_for_page(mean(sequence)), round_for_page(mean(token)), nullptr, std::move(seeds)});
-  }
-}
-
-Plot learning_plot(const std::string& task, const std::string& title) {
-  Plot plot{.title = title,
+/// Returns the learning curves on a task, in distribution or on a named split.
+Plot learning_plot(const PageSource& source, const std::string& task, const std::string& split) {
+  Plot plot{.title = split.empty() ? task : fmt::format("{}, {}", task, split),
             .columns = {{"name", "encoding"},
                         {"x", "step"},
                         {"y", "sequence accuracy"},
@@ -239,7 +229,9 @@ Plot learning_plot(const std::string& task, const std::string& title) {
                         {"loss", "loss"},
                         {"values", "of each seed"}}};
   plot.signals = {{"x_title", "training step"}, {"y_title", "sequence accuracy"}};
-  plot.details["task"] = task;
+  add_curves(source, task, plot, [&](const std::string& encoding, const Experiments& experiments, Json& rows) {
+    add_learning_rows(encoding, experiments, split, rows);
+  });
   return plot;
 }
 
@@ -271,17 +263,9 @@ Section learning_section(const PageSource& source) {
       "means over seeds, small dots are seeds.",
       {}};
   for (const std::string& task : source.tasks) {
-    Plot plot = learning_plot(task, task);
-    add_curves(source, task, plot, add_learning_rows);
-    section.plots.push_back(std::move(plot));
-    for (const std::string& split : validated_splits(source, task)) {
-      Plot of_split = learning_plot(task, fmt::format("{}, {}", task, split));
-      add_curves(source, task, of_split,
-                 [&](const std::string& encoding, const Experiments& experiments, Json& rows) {
-                   add_split_rows(split, encoding, experiments, rows);
-                 });
-      section.plots.push_back(std::move(of_split));
-    }
+    section.plots.push_back(learning_plot(source, task, ""));
+    for (const std::string& split : validated_splits(source, task))
+      section.plots.push_back(learning_plot(source, task, split));
   }
   return section;
 }

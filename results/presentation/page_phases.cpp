@@ -244,12 +244,8 @@ std::vector<double> sequence_accuracies(const PageSource& source, const Experime
                                         std::optional<SplitSummary> SummaryRow::*kind) {
   if (experiments.empty()) return {};
   const ExperimentId& id = experiments.front()->id;
-  const auto& rows = source.summary.rows;
-  const auto row = std::find_if(rows.begin(), rows.end(), [&](const SummaryRow& r) {
-    return r.task == id.task && r.encoding == id.encoding;
-  });
-  if (row == rows.end() || !((*row).*kind)) return {};
-  return ((*row).*kind)->sequence.values;
+  const SummaryRow* row = find_row(source.summary, id.task, id.encoding);
+  return row && row->*kind ? (row->*kind)->sequence.values : std::vector<double>{};
 }
 
 using NamedKind = std::pair<const char*, std::optional<SplitSummary> SummaryRow::*>;

@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "results/presentation/page_sections.h"
@@ -13,18 +15,14 @@
 namespace posbench {
 
 Section result_section(const PageSource& source) {
-  const Table table = accuracy_table(source.summary);
-  Plot plot{.kind = "table",
-            .title = "Accuracy",
-            .about = fmt::format("{}", fmt::join(accuracy_notes(source.summary), "\n"))};
+  Table table = accuracy_table(source.summary);
+  std::map<std::string, size_t> places;
+  for (const std::string& encoding : source.encodings) places.emplace(encoding, places.size());
+  std::ranges::sort(table.rows, {}, [&](const std::vector<Cell>& row) { return places.at(row.front().text); });
+  Plot plot =
+      make_table_plot(table, "Accuracy", fmt::format("{}", fmt::join(accuracy_notes(source.summary), "\n")));
   plot.details["results"] = true;
-  for (const Column& column : table.columns) plot.columns.push_back({column.header, column.header});
-  std::map<std::string, Json> rows;
-  for (const std::vector<Cell>& cells : table.rows) {
-    rows[cells.front().text] = write_list(cells, [](const Cell& cell) { return cell.text; });
-  }
-  for (const std::string& encoding : source.encodings) plot.rows.push_back(rows.at(encoding));
-  return {"Results", "", {plot}};
+  return {"Results", "", {std::move(plot)}};
 }
 
 Section cost_section(const PageSource& source) {
@@ -71,19 +69,9 @@ Section cost_section(const PageSource& source) {
 }
 
 Section unfinished_section(const PageSource& source) {
-  Plot plot{.kind = "table",
-            .title = "Experiments that did not finish",
-            .columns = {{"task", "task"},
-                        {"encoding", "encoding"},
-                        {"seed", "seed"},
-                        {"status", "status"},
-                        {"reason", "reason"}}};
-  for (const ExperimentResult& experiment : source.report.experiments) {
-    if (experiment.status == Status::ok) continue;
-    plot.rows.push_back({experiment.id.task, experiment.id.encoding, experiment.id.seed,
-                         to_string(experiment.status), experiment.reason});
-  }
-  return {"Not finished", "They count as 0 in all tables and in plots of accuracy.", {plot}};
+  return {"Not finished",
+          "They count as 0 in all tables and in plots of accuracy.",
+          {make_table_plot(unfinished_table(source.report), "Experiments that did not finish")}};
 }
 
 Section seed_section(const PageSource& source) {

@@ -28,23 +28,23 @@ std::vector<std::string> by_rank(const Summary& summary) {
   return names;
 }
 
-void add_experiments(PageSource& source) {
-  for (const ExperimentResult& experiment : source.report.experiments) {
+PageSource make_source(const Report& report, const Summary& summary, std::span<const NamedReport> runs,
+                       const PageOptions& options) {
+  PageSource source{report, summary, runs, options, by_rank(summary), {}, {}};
+  for (const ExperimentResult& experiment : report.experiments) {
     source.experiments[experiment.id.task][experiment.id.encoding].push_back(&experiment);
   }
-  for (const TaskBaseline& task : source.report.tasks) {
+  for (const TaskBaseline& task : report.tasks) {
     if (source.experiments.contains(task.task)) source.tasks.push_back(task.task);
   }
+  return source;
 }
 
 /// Leaves out plots that have nothing to show, and sections without any other.
-void add_sections(const std::vector<Section>& sections, Page& page) {
-  for (const Section& section : sections) {
-    Section kept{section.title, section.about, {}};
-    for (const Plot& plot : section.plots) {
-      if (!plot.rows.empty()) kept.plots.push_back(plot);
-    }
-    if (!kept.plots.empty()) page.sections.push_back(std::move(kept));
+void add_sections(std::vector<Section> sections, Page& page) {
+  for (Section& section : sections) {
+    std::erase_if(section.plots, [](const Plot& plot) { return plot.rows.empty(); });
+    if (!section.plots.empty()) page.sections.push_back(std::move(section));
   }
 }
 
@@ -158,62 +158,49 @@ Page begin_page(const PageSource& whole, const PageSource& source) {
   return page;
 }
 
-/// Returns the page of a report with all its results.
-Page make_whole_page(const PageSource& whole) {
-  Page page = begin_page(whole, whole);
-  for (std::string& note : memory_notes(whole.report)) page.notes.push_back(std::move(note));
-  std::vector<Section> sections = report_sections(whole);
-  sections.push_back(seed_section(whole));
-  add_sections(sections, page);
-  return page;
-}
-
 /// Makes pages of parts of one report.
 class ReportPage {
  public:
-  ReportPage(const PageSource& whole, std::span<const std::string> warnings, size_t max_size)
-      : whole_(whole), warnings_(warnings), max_size_(max_size) {}
+  ReportPage(PageSource whole, std::span<const std::string> warnings, size_t max_size)
+      : whole_(std::move(whole)), warnings_(warnings), max_size_(max_size) {}
 
-  std::string to_html(const PagePart& part) const {
-    if (part.encodings == whole_.encodings.size()) return to_html(whole_, part);
-    const std::vector<std::string> names(whole_.encodings.begin(),
-                                         whole_.encodings.begin() + static_cast<std::ptrdiff_t>(part.encodings));
-    const std::set<std::string> encodings(names.begin(), names.end());
-    const Report report = select_encodings(whole_.report, encodings);
-    const Summary summary = select_encodings(whole_.summary, encodings);
-    PageSource source{report, summary, whole_.runs, whole_.options, names, {}, {}};
-    add_experiments(source);
-    return to_html(source, part);
-  }
+  Page whole() const { return page(whole_, {.encodings = whole_.encodings.size()}); }
 
   /// Returns the page of the largest part that fits, or that of one encoding.
   std::string fitting_html() const {
     constexpr size_t kFew = 32;  // encodings whose page shows how much an encoding needs
-    const size_t all = whole_.encodings.size(), most = max_size_;
+    const size_t all = whole_.encodings.size();
     PagePart part{.encodings = std::min(all, kFew)};
-    std::string html = to_html(part);
-    if (part.encodings < all && num_fitting(html, part) >= all) {
-      part.encodings = all;
-      html = to_html(part);
-    }
-    if (part.encodings == all && (html.size() <= most || all == 0)) return html;
+    std::string page = html(part);
+    if (part.encodings < all && num_fitting(page, part) >= all) page = html(part = {.encodings = all});
+    if (part.encodings == all && (page.size() <= max_size_ || all == 0)) return page;
     part = {.encodings = std::min(all, kFew), .single_seeds = false};
-    html = to_html(part);
-    part.encodings = std::clamp<size_t>(num_fitting(html, part), 1, all);
-    for (html = to_html(part); html.size() > most && part.encodings > 1; html = to_html(part)) {
-      part.encodings = std::clamp<size_t>(num_fitting(html, part), 1, part.encodings - 1);
+    page = html(part);
+    part.encodings = std::clamp<size_t>(num_fitting(page, part), 1, all);
+    for (page = html(part); page.size() > max_size_ && part.encodings > 1; page = html(part)) {
+      part.encodings = std::clamp<size_t>(num_fitting(page, part), 1, part.encodings - 1);
     }
-    return html;
+    return page;
   }
 
  private:
-  /// Estimates from the page of a part how many encodings fit.
-  size_t num_fitting(const std::string& html, const PagePart& part) const {
-    const size_t fixed = kPageTemplate.size(), most = max_size_;
-    return most < fixed ? 0 : (most - fixed) * part.encodings / std::max<size_t>(html.size() - fixed, 1);
+  std::string html(const PagePart& part) const {
+    if (part.encodings == whole_.encodings.size()) return to_html(page(whole_, part));
+    const auto first = whole_.encodings.begin();
+    const std::set<std::string> encodings(first, first + static_cast<std::ptrdiff_t>(part.encodings));
+    const Report report = select_encodings(whole_.report, encodings);
+    const Summary summary = select_encodings(whole_.summary, encodings);
+    return to_html(page(make_source(report, summary, whole_.runs, whole_.options), part));
   }
 
-  std::string to_html(const PageSource& source, const PagePart& part) const {
+  /// Estimates from the page of a part how many encodings fit.
+  size_t num_fitting(const std::string& page, const PagePart& part) const {
+    const size_t fixed = kPageTemplate.size();
+    if (max_size_ < fixed) return 0;
+    return (max_size_ - fixed) * part.encodings / std::max<size_t>(page.size() - fixed, 1);
+  }
+
+  Page page(const PageSource& source, const PagePart& part) const {
     Page page = begin_page(whole_, source);
     if (!part.single_seeds) page.notes.push_back(left_out_note(whole_, part, max_size_));
     for (std::string& note : memory_notes(source.report)) page.notes.push_back(std::move(note));
@@ -221,12 +208,12 @@ class ReportPage {
     std::vector<Section> sections = report_sections(source);
     // A page of fewer encodings with single seeds is only an estimate, for which the curves suffice.
     if (part.single_seeds && &source == &whole_) sections.push_back(seed_section(source));
-    add_sections(sections, page);
+    add_sections(std::move(sections), page);
     if (!part.single_seeds) remove_seeds(page.sections);
-    return posbench::to_html(page);
+    return page;
   }
 
-  const PageSource& whole_;
+  PageSource whole_;
   std::span<const std::string> warnings_;
   size_t max_size_;
 };
@@ -251,38 +238,33 @@ Page complete_page(const Report& report, Page page, std::vector<Section> section
                    AddedSections added) {
   const Summary summary = summarize(report);
   const NamedReport run{"all reports", report};
-  PageSource source{report, summary, std::span(&run, 1), options, by_rank(summary), {}, {}};
-  add_experiments(source);
+  const PageSource source = make_source(report, summary, {&run, 1}, options);
   page.items.tasks = source.tasks;
   add_names(source, page);
   for (Section& section : added_sections(source, added)) sections.push_back(std::move(section));
-  add_sections(sections, page);
+  add_sections(std::move(sections), page);
   return page;
-}
-
-std::string fitting_page(std::span<const NamedReport> runs, const MergedReport& all, const Summary& summary,
-                         const PageOptions& options, size_t max_size) {
-  PageSource whole{all.report, summary, runs, options, by_rank(summary), {}, {}};
-  add_experiments(whole);
-  return ReportPage(whole, all.warnings, max_size).fitting_html();
 }
 
 }  // namespace
 
+std::string make_report_page(const MergedReport& all, const Summary& summary, std::span<const NamedReport> runs,
+                             const PageOptions& options, size_t max_size) {
+  return ReportPage(make_source(all.report, summary, runs, options), all.warnings, max_size).fitting_html();
+}
+
 std::string make_report_page(std::span<const NamedReport> runs, const PageOptions& options, size_t max_size) {
   const MergedReport all = merge_reports(runs);
-  return fitting_page(runs, all, summarize(all.report), options, max_size);
+  return make_report_page(all, summarize(all.report), runs, options, max_size);
 }
 
 std::string make_report_page(const NamedReport& run, const Summary& summary, const PageOptions& options) {
-  return fitting_page({&run, 1}, merge_reports({&run, 1}), summary, options, kMaxPage);
+  return make_report_page(merge_reports({&run, 1}), summary, {&run, 1}, options);
 }
 
 std::string make_report_page(const NamedReport& run, const PageOptions& options, const SitePart& site) {
   const Summary summary = summarize(run.report);
-  PageSource whole{run.report, summary, std::span(&run, 1), options, by_rank(summary), {}, {}};
-  add_experiments(whole);
-  return posbench::to_html(make_whole_page(whole), site);
+  return to_html(ReportPage(make_source(run.report, summary, {&run, 1}, options), {}, kMaxPage).whole(), site);
 }
 
 std::string make_page(const Report& report, Page page, std::vector<Section> sections, const PageOptions& options) {

@@ -23,6 +23,10 @@ std::string make_report_page(std::span<const NamedReport>, const PageOptions& = 
 /// Returns the page of a run, whose summary is known.
 std::string make_report_page(const NamedReport&, const Summary&, const PageOptions&);
 
+/// Returns the same page, given the merged runs and their summary.
+std::string make_report_page(const MergedReport&, const Summary&, std::span<const NamedReport>, const PageOptions&,
+                             std::size_t max_size = kMaxPage);
+
 /// Returns the page of a site for a report, with all its results.
 std::string make_report_page(const NamedReport&, const PageOptions&, const SitePart&);
 

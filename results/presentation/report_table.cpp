@@ -244,17 +244,6 @@ std::vector<std::string> sign_notes(const Summary& summary, Metric metric) {
   return notes;
 }
 
-/// Returns the definitions of the effective length and of the metric, whose means are over `what`.
-std::vector<std::string> first_notes(const Summary& summary, Metric metric, const char* what) {
-  const MetricInfo& about = metric_info(metric);
-  std::vector<std::string> notes = effective_length_notes(summary);
-  if (metric != Metric::effective_length)
-    notes.push_back(fmt::format("{}, {}{}", about.title, what, about.lower_is_better ? "; less is better" : ""));
-  if (!summary.rows.empty() && !has_grids(summary))
-    notes.emplace_back("no effective length: the report has no grid of lengths (evaluation.grid)");
-  return notes;
-}
-
 /// Returns true if a table has "not learned" or brackets, because an encoding has not learned a task.
 bool any_not_learned(const Summary& summary, Metric metric) {
   return std::any_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& row) {
@@ -265,36 +254,31 @@ bool any_not_learned(const Summary& summary, Metric metric) {
 
 }  // namespace
 
-std::vector<std::string> split_notes(const Summary& summary, Metric metric) {
-  std::vector<std::string> notes = first_notes(summary, metric, "mean over seeds");
-  if (any_not_learned(summary, metric)) {
-    notes.push_back(fmt::format(
-        "in brackets: most seeds are under {} in distribution, so the out-of-distribution accuracy says nothing about the "
-        "encoding",
-        kLearned));
-  }
-  for (std::string& note : sign_notes(summary, metric)) notes.push_back(std::move(note));
-  return notes;
-}
-
-std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric) {
+std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric, bool by_split) {
   const auto any = [&](auto test) { return std::any_of(summary.rows.begin(), summary.rows.end(), test); };
-  std::vector<std::string> notes =
-      first_notes(summary, metric, "in distribution / out of distribution, mean over seeds and splits");
-  if (any_not_learned(summary, metric)) {
+  const MetricInfo& about = metric_info(metric);
+  std::vector<std::string> notes = effective_length_notes(summary);
+  if (metric != Metric::effective_length) {
     notes.push_back(fmt::format(
-        "not learned: most seeds are under {} in distribution, so the {} nothing about the encoding; train longer, or see "
-        "every accuracy with 'report --by-split'",
-        kLearned,
-        !has_grids(summary)                  ? "out-of-distribution accuracy says"
-        : metric_info(metric).needs_learning ? "effective length and the out-of-distribution accuracy say"
-                                             : "effective length says"));
+        "{}, {}{}", about.title,
+        by_split ? "mean over seeds" : "in distribution / out of distribution, mean over seeds and splits",
+        about.lower_is_better ? "; less is better" : ""));
+  }
+  if (!summary.rows.empty() && !has_grids(summary))
+    notes.emplace_back("no effective length: the report has no grid of lengths (evaluation.grid)");
+  if (any_not_learned(summary, metric)) {
+    notes.push_back(
+        fmt::format("{}: most seeds are under {} in distribution, so the {} nothing about the encoding{}",
+                    by_split ? "in brackets" : "not learned", kLearned,
+                    by_split || !has_grids(summary) ? "out-of-distribution accuracy says"
+                    : about.needs_learning          ? "effective length and the out-of-distribution accuracy say"
+                                                    : "effective length says",
+                    by_split ? "" : "; train longer, or see every accuracy with 'report --by-split'"));
   }
   const bool lacks_split =
       any([](const SummaryRow& row) { return !row.in_distribution || !row.out_of_distribution; });
-  if (lacks_split && metric != Metric::effective_length) {
-    notes.push_back("-: the task has no such split");
-  }
+  if (!by_split && lacks_split && metric != Metric::effective_length)
+    notes.emplace_back("-: the task has no such split");
   for (std::string& note : sign_notes(summary, metric)) notes.push_back(std::move(note));
   return notes;
 }

@@ -23,10 +23,10 @@ struct TaskTable {
 /// over seeds, in brackets if most seeds have not learned the task. The points of a sweep are rows of one table,
 /// with a column for each swept value.
 std::vector<TaskTable> split_tables(const Summary&, Metric = Metric::sequence);
-std::vector<std::string> split_notes(const Summary&, Metric = Metric::sequence);
 
-/// Returns the notes below the accuracy table: the units, and the meaning of its words, letters and signs.
-std::vector<std::string> accuracy_notes(const Summary&, Metric = Metric::sequence);
+/// Returns the notes below the accuracy table or, if `by_split`, below the tables of splits: the units, and the
+/// meaning of words, letters and signs.
+std::vector<std::string> accuracy_notes(const Summary&, Metric = Metric::sequence, bool by_split = false);
 
 /// Returns a note for each task of which many test samples also occur in the training samples.
 std::vector<std::string> memory_notes(const Report&);

@@ -156,24 +156,6 @@ def check_curves(name, section, plots, report):
             )
 
 
-def check_distances(name, plots, report):
-    """No curve by distance has splits of different lengths."""
-    for plot in plots:
-        lengths = set()
-        for experiment in report["experiments"]:
-            if experiment["task"] != plot["details"]["task"]:
-                continue
-            for split in experiment["splits"]:
-                if split["name"] in plot["details"]["splits"]:
-                    places = [item[0] if isinstance(item, list) else item["length"] for item in split["by_length"]]
-                    lengths.add((split["name"], min(places), max(places)))
-        ranges = [
-            (min(low for n, low, _ in lengths if n == split), max(high for n, _, high in lengths if n == split))
-            for split in {n for n, _, _ in lengths}
-        ]
-        check(len(set(ranges)) == 1, f"{name}: {plot['title']} pools the lengths {ranges}")
-
-
 def check_cells(name, plot):
     """The cells of a map have the expected texts, and bars from the worst seed to the best."""
     is_effective = plot["title"] in EFFECTIVE

@@ -78,13 +78,6 @@ TEST_CASE("an anonymous report says neither where nor how it was made") {
   CHECK(page.find("mine.so") != page.npos);
 }
 
-TEST_CASE("a long configuration is cut") {
-  Report report = small_report();
-  const size_t before = make_page(report).size();
-  report.config["long"] = std::string(10'000'000, 'x');
-  CHECK(make_page(report).size() < before + 300'000);
-}
-
 TEST_CASE("numbers that are not finite are null on a page") {
   CHECK(round_for_page(0.12345678) == Json(0.123457));
   CHECK(round_for_page(0.9999999) == Json(0.999999));  // only 1 is all
@@ -147,20 +140,6 @@ Json plots_of(const std::string& page, const std::string& section) {
 }
 
 }  // namespace
-
-TEST_CASE("a sweep has phase diagrams: trained by tested length at each width, and length by width") {
-  const Json plots = plots_of(make_page(grid_report()), "Phase diagrams");
-  std::vector<std::string> titles;
-  for (const Json& plot : plots) titles.push_back(plot["title"]);
-  CHECK(titles ==
-        std::vector<std::string>{"flip_flop, rope, model.width=8", "flip_flop, rope, model.width=16",
-                                 "flip_flop, rope, in distribution", "flip_flop, rope, out of distribution",
-                                 "flip_flop, cope, model.width=8", "flip_flop, cope, model.width=16",
-                                 "flip_flop, cope, in distribution", "flip_flop, cope, out of distribution"});
-  CHECK(plots[0]["size"] == 4);  // 16 tested at 16 and 64, 32 at 32 and 64
-  CHECK(plots[3]["size"] == 4);
-  CHECK(plots_of(make_page(small_report()), "Phase diagrams").empty());
-}
 
 TEST_CASE("the page of a report with grids has a map of effective lengths, and another page has none") {
   Report report = drawn_report(1, 2, 5, [](int, int encoding, int, int) { return encoding == 0 ? 1.0 : 0.5; });

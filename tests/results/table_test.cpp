@@ -120,7 +120,7 @@ TEST_CASE("a table of splits has brackets around what says nothing, since the ta
         "| encoding0 | 1.00 | 0.10 |\n"
         "| encoding1 | 1.00 | 0.10 |\n");
   CHECK(
-      split_notes(summarize(report)) ==
+      accuracy_notes(summarize(report), Metric::sequence, /*by_split=*/true) ==
       std::vector<std::string>{
           "sequence accuracy, mean over seeds",
           "no effective length: the report has no grid of lengths (evaluation.grid)",

@@ -24,6 +24,7 @@ class NamesAndHelp(Console):
         self.refused("run -e ropee", "did you mean 'rope'?")
         self.refused("report full --format htlm", "'htlm' is not one of", "did you mean 'html'?")
         self.refused("help run", "'posbench help' was removed; use 'posbench COMMAND --help'")
+        self.refused("separation full", "'posbench separation' was removed; use 'posbench report RUN --separation'")
         self.refused("report full --format csv --format json", "--format is given more than once; give it once")
         self.refused("run --set model.width=8 --sweep model.width=16,32", "--set and --sweep both have model.width")
         self.refused("bench --samples --sizes tiny", "--sizes excludes --samples")

@@ -1,0 +1,158 @@
+#include "results/presentation/report_document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "results/presentation/effective_length_text.h"
+#include "results/presentation/report_page.h"
+#include "results/presentation/report_table.h"
+#include "results/reports/summary_json.h"
+#include "results/statistics/comparison.h"
+#include "results/statistics/separation.h"
+
+namespace posbench {
+namespace {
+
+/// Returns the mean out of distribution, or in distribution if the task has no other split; the better, the
+/// greater.
+double quality(const SummaryRow& row, Metric metric) {
+  const std::optional<SplitSummary>& split =
+      row.out_of_distribution ? row.out_of_distribution : row.in_distribution;
+  const Spread* spread = split ? split->spread(metric) : nullptr;
+  if (spread == nullptr) return std::numeric_limits<double>::lowest();
+  return metric_info(metric).lower_is_better ? -spread->mean : spread->mean;
+}
+
+/// Sorts the encodings of each table by name, or by their accuracy from the best on.
+void sort_encodings(Summary& summary, const std::string& order, Metric metric) {
+  if (order == "run") return;
+  const auto is_before = [&](const SummaryRow& a, const SummaryRow& b) {
+    return order == "name" ? a.encoding < b.encoding : quality(a, metric) > quality(b, metric);
+  };
+  std::map<std::string, double> sums;
+  for (auto first = summary.rows.begin(); first != summary.rows.end();) {
+    const auto last =
+        std::find_if(first, summary.rows.end(), [&](const SummaryRow& row) { return row.task != first->task; });
+    std::stable_sort(first, last, is_before);
+    for (; first != last; ++first) sums[first->encoding] += quality(*first, metric);
+  }
+  std::stable_sort(summary.ranking.begin(), summary.ranking.end(), [&](const Ranking& a, const Ranking& b) {
+    return order == "name" ? a.encoding < b.encoding : sums[a.encoding] > sums[b.encoding];
+  });
+}
+
+void add_notes(std::vector<std::string> notes, Document& document) {
+  for (std::string& note : notes) document.blocks.push_back(Note{std::move(note)});
+}
+
+void add_accuracies(const Summary& summary, const ReportChoice& choice, Document& document) {
+  if (choice.by_split) {
+    for (auto& [task, table] : split_tables(summary, choice.metric)) {
+      document.blocks.push_back(Heading{task});
+      document.blocks.push_back(std::move(table));
+    }
+  } else {
+    document.blocks.push_back(accuracy_table(summary, choice.metric));
+  }
+  add_notes(accuracy_notes(summary, choice.metric, choice.by_split), document);
+}
+
+/// Throws InputError if an option chooses what the page, CSV and JSON have anyway.
+void check_in_use(const ReportChoice& choice) {
+  const char* option = choice.by_split                     ? "--by-split"
+                       : choice.order != "run"             ? "--sort"
+                       : choice.metric != Metric::sequence ? "--metric"
+                                                           : nullptr;
+  if (option == nullptr) return;
+  throw InputError(fmt::format(
+      "{} needs --format console, markdown or latex; csv, json and html have every metric and split, in the order "
+      "of the run",
+      option));
+}
+
+/// Returns the tasks that separate encodings: those with at least four times the variance over seeds.
+Document separation_document(const Summary& summary, Metric metric) {
+  constexpr double kRatio = 4;
+  if (metric == Metric::effective_length)
+    throw InputError("--separation does not have the effective length; choose another --metric");
+  const std::vector<Separation> separations = find_separations(summary, SplitKind::out_of_distribution, metric);
+  if (separations.empty()) throw InputError("no task has two encodings and two seeds; run with -s 5");
+  Table table{.columns = {{"task"},
+                          {"between encodings", Align::right},
+                          {"over seeds", Align::right},
+                          {"ratio", Align::right},
+                          {"separates"},
+                          {"resolved pairs", Align::right}}};
+  int separating = 0, seeds = separations.front().seeds;
+  for (const Separation& task : separations) {
+    separating += task.ratio >= kRatio;
+    seeds = std::min(seeds, task.seeds);
+    table.rows.push_back({task.task, fmt::format("{:.4f}", task.between), fmt::format("{:.4f}", task.over_seeds),
+                          fmt::format("{:.1f}", task.ratio), task.ratio >= kRatio ? "yes" : "no",
+                          fmt::format("{} of {}", task.resolved, task.pairs)});
+  }
+  Document document{.blocks = {std::move(table)}};
+  std::vector<std::string> notes{
+      fmt::format("{} of {} tasks separate encodings: the variance between the means of the encodings is at least "
+                  "{:g} times that over seeds, by {} out of distribution",
+                  separating, separations.size(), kRatio, metric_info(metric).title),
+      "resolved pairs: pairs of encodings that exact permutation tests distinguish"};
+  if (seeds < static_cast<int>(kEnoughSeeds))
+    notes.push_back(fmt::format("{} seeds are too few to resolve pairs: run with -s {}", seeds, kEnoughSeeds));
+  add_notes(std::move(notes), document);
+  return document;
+}
+
+}  // namespace
+
+Document make_report_document(std::span<const NamedReport> runs, const ReportChoice& choice,
+                              const PageOptions& options) {
+  const auto all = std::make_shared<const MergedReport>(merge_reports(runs));
+  const auto summary = std::make_shared<Summary>(summarize(all->report));
+  sort_encodings(*summary, choice.order, choice.metric);
+  if (choice.separation) return separation_document(*summary, choice.metric);
+  Document document;
+  add_accuracies(*summary, choice, document);
+  const bool has_ranks = choice.metric != Metric::effective_length || has_grids(*summary);
+  if (!choice.by_split && has_ranks) document.blocks.push_back(ranking_table(*summary));
+  document.blocks.push_back(unfinished_table(all->report));
+  add_notes(memory_notes(all->report), document);
+  add_notes(all->warnings, document);
+  const auto check = [choice] { check_in_use(choice); };
+  document.page = [=] {
+    check();
+    return make_report_page(*all, *summary, runs, options);
+  };
+  document.rows = [=] {
+    check();
+    return seed_table(all->report, *summary);
+  };
+  document.json = [=] {
+    check();
+    return Json{{"summary", Json::array()},
+                {"ranking", write_list(summary->ranking, [](const Ranking& r) { return to_json(r); })},
+                {"notes", all->warnings}};
+  };
+  document.json_list = {"summary", summary->rows.size(), [=](size_t i) { return to_json(summary->rows[i]); }};
+  return document;
+}
+
+Document make_accuracy_document(const SummarizedReport& shown) {
+  Document document;
+  add_accuracies(shown.summary, {}, document);
+  document.blocks.push_back(unfinished_table(shown.report));
+  return document;
+}
+
+}  // namespace posbench
