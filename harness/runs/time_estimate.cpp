@@ -35,7 +35,7 @@ double relative_cost(const Spec& encoding) {
 /// model is measured with one sequence.
 double seconds_of_product(const Experiment& e) {
   constexpr double kEnough = 0.1;  // seconds, ten ticks of a coarse clock
-  constexpr int kMaxBatch = 8, kMaxSteps = 100;
+  constexpr int kMaxBatch = 32, kMaxSteps = 100;
   const Model model = make_model(e.encoding, e.task->model_config);
   const TrainingStreams streams = e.task->training_streams(Purpose::train, 0);
   TrainingOptions options = e.training();
