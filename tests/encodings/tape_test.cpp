@@ -3,7 +3,8 @@
 #include <string>
 
 #include "encodings/registry.h"
-#include "tests/encodings/checks/checks.h"
+#include "model/position_encoding.h"
+#include "tests/catch.h"
 
 using namespace posbench;
 
