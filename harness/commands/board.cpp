@@ -47,7 +47,7 @@ struct BoardRequest {
 enum class NameKind { task, encoding };
 
 /// Returns the names that are in a list of specs, names without options, and patterns; without a list, all.
-std::set<std::string> select_names(const std::optional<std::string>& list, NameKind kind,
+std::set<std::string> select_shown(const std::optional<std::string>& list, NameKind kind,
                                    const std::set<std::string>& names) {
   if (!list) return names;
   std::set<std::string> chosen;
@@ -87,8 +87,8 @@ BoardSelection select_rows(const BoardRequest& request, const BoardReport& all) 
       of_all.encodings.insert(experiment.id.encoding);
     }
   }
-  BoardSelection selection{select_names(request.tasks, NameKind::task, of_all.tasks),
-                           select_names(request.encodings, NameKind::encoding, of_all.encodings)};
+  BoardSelection selection{select_shown(request.tasks, NameKind::task, of_all.tasks),
+                           select_shown(request.encodings, NameKind::encoding, of_all.encodings)};
   if (request.family.empty()) return selection;
   std::set<std::string> families;
   for (const std::string& encoding : of_all.encodings) families.insert(family_of(encoding));
