@@ -1,5 +1,5 @@
-// Reads and writes .safetensors files: eight bytes that count a JSON text, then this text with the type, the shape and
-// the place of each array, then the numbers, little-endian and row-major. PyTorch and NumPy users open them.
+// Reads and writes .safetensors files: eight bytes that count a JSON text, then this text with the type, the shape
+// and the place of each array, then the numbers, little-endian and row-major. PyTorch and NumPy users open them.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -45,8 +45,8 @@ std::int64_t count_of(const std::vector<std::int64_t>& shape);
 /// Returns the bytes before the numbers of arrays, which follow in this order. `metadata` is an object of texts.
 std::string array_header(const std::vector<ArrayInfo>&, const Json& metadata);
 
-/// Writes one file as OutputFile does, in pieces, so that arrays may be larger than memory. Without finish() the path
-/// keeps its content.
+/// Writes one file as OutputFile does, in pieces, so that arrays may be larger than memory. Without finish() the
+/// path keeps its content.
 class ArrayWriter {
  public:
   /// The shapes must be known. Throws FileError, as do all functions below.
@@ -88,8 +88,8 @@ struct ArrayFile {
   std::string_view numbers;  // of all arrays
 };
 
-/// Parses the bytes of a file, which must outlive the result. Throws InputError, which names `file` and the position in
-/// it, if it is truncated or damaged: the numbers of the arrays must fill it without holes, in any order.
+/// Parses the bytes of a file, which must outlive the result. Throws InputError, which names `file` and the position
+/// in it, if it is truncated or damaged: the numbers of the arrays must fill it without holes, in any order.
 ArrayFile parse_arrays(std::string_view bytes, const std::string& file);
 
 }  // namespace posbench

@@ -18,16 +18,15 @@ class ByteSource;
 
 using Json = nlohmann::ordered_json;
 
-/// Parses a text, a file, or the bytes of one, which gzip may have compressed. Messages call a text `file`. Throws
-/// InputError, with a message of one line, if the file cannot be read or is not JSON, if it nests deeper than 64 or
-/// has more than five million values, if an object has a duplicate key or over 10000 keys, or if a number does not
-/// fit a double.
+/// Parses a text, which messages call `file`, or a file, which gzip may have compressed. Throws InputError, with a
+/// message of one line, if the file cannot be read or is not JSON, if it nests deeper than 64 or has more than five
+/// million values, if an object has a duplicate key or over 10000 keys, or if a number does not fit a double.
 Json parse_json(std::string_view text, const std::string& file);
 Json read_json(const std::filesystem::path& file);
 
-/// Called with each item of each list that is a member of the outermost object: with the members in front of the list
-/// and the list itself, the list's key, the item and its index. An item for which it returns true is deleted, so that
-/// a long list is never in memory, and does not count as a value of the file.
+/// Called with each item of each list that is a member of the outermost object: with the members in front of the
+/// list and the list itself, the list's key, the item and its index. An item for which it returns true is deleted,
+/// so that a long list is never in memory, and does not count as a value of the file.
 using TakeItem = std::function<bool(const Json& before, const std::string& key, const Json& item, size_t index)>;
 Json read_json(ByteSource&, const TakeItem&);
 Json read_json(std::streambuf& text, const std::string& file, const TakeItem&);

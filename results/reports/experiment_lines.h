@@ -10,14 +10,15 @@
 
 namespace posbench {
 
-/// Passes the text of a report on without its experiments. It finds them by their lines: one for each, or several that
-/// are indented, as posbench writes them. In other texts it finds none, or what finish() refuses.
+/// Passes the text of a report on without its experiments. It finds them by their lines: one for each, or several
+/// that are indented, as posbench writes them. In other texts it finds none, or text that finish() refuses.
 class ExperimentLines final : public std::streambuf {
  public:
   /// The source must outlive this.
   explicit ExperimentLines(ByteSource& source) : source_(&source) {}
 
-  /// Returns the experiments of all text that was passed on. Throws InputError, without a location, if one is invalid.
+  /// Returns the experiments of all text that was passed on. Throws InputError, without a location, if one is
+  /// invalid.
   std::vector<ExperimentResult> finish();
 
  private:
