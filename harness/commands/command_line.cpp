@@ -30,6 +30,7 @@ struct RemovedCommand {
   const char *name, *replacement;
 };
 constexpr RemovedCommand kRemoved[] = {
+    {"card", "posbench show ENCODING"},
     {"help", "posbench COMMAND --help"},
     {"recommend", "posbench board --aspects ASPECTS"},
     {"separation", "posbench report RUN --separation"},
@@ -206,9 +207,9 @@ void add_commands(CommandLine& line) {
        "with running experiments saved; 128 plus the number of a signal that ended the process at once (a second "
        "Ctrl-C, SIGKILL)."});
   add_global_options(line);
-  for (const auto add : {add_run,   add_merge,  add_reproduce, add_verify,  add_report, add_compare,   add_board,
-                         add_card,  add_site,   add_inspect,   add_list,    add_show,   add_sample,    add_check,
-                         add_bench, add_export, add_golden,    add_forward, add_score,  add_completion}) {
+  for (const auto add : {add_run, add_merge, add_reproduce, add_verify, add_report, add_compare, add_board,
+                         add_site, add_inspect, add_list, add_show, add_sample, add_check, add_bench, add_export,
+                         add_golden, add_forward, add_score, add_completion}) {
     add(line);
   }
   format_help(line, line.program);

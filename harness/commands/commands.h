@@ -19,7 +19,6 @@ void add_verify(CommandLine&);
 void add_report(CommandLine&);
 void add_compare(CommandLine&);
 void add_board(CommandLine&);
-void add_card(CommandLine&);
 void add_site(CommandLine&);
 void add_inspect(CommandLine&);
 

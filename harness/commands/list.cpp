@@ -12,13 +12,12 @@
 #include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/list_markdown.h"
+#include "harness/commands/describe.h"
 #include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
 #include "harness/console/command.h"
 #include "harness/console/known_names.h"
 #include "harness/console/lines.h"
-#include "harness/console/status_line.h"
 #include "results/document/wrap.h"
 #include "results/json/json.h"
 #include "tasks/registry.h"
@@ -31,14 +30,15 @@ struct ListRequest {
   bool json = false, markdown = false;
 };
 
-Json options_json(const std::vector<OptionInfo>& options) {
-  Json list = Json::array();
-  for (const OptionInfo& o : options) {
-    list.push_back(
-        {{"name", o.name}, {"type", o.type}, {"default", o.value}, {"expected", o.expected}, {"help", o.help}});
-  }
-  return list;
-}
+/// The end of docs/tasks.md.
+constexpr const char* kAboutTasks =
+    "\n## Published forms\n\n"
+    "If a paper and its released code disagree, the default is that of the code, which made the published numbers, and the\n"
+    "form of the paper is an option. Questions precede their answers. A causal model reads the answers with teacher forcing,\n"
+    "a bidirectional model reads empty slots (`evaluation.layout`).\n\n"
+    "MAD's compression task is omitted: it decodes all tokens from one position through a separate head, which this model does\n"
+    "not have. In the length-generalization suite, parity is `parity_check`; SCAN and PCFG SET are omitted, since their\n"
+    "examples come from fixed sets of text.\n";
 
 struct Line {
   std::string family, name, text;
@@ -109,59 +109,10 @@ std::string list_text(const std::string& kind, int width) {
   return text;
 }
 
-Json tasks_json() {
-  Json list = Json::array();
-  for (const std::string& name : tasks().names()) {
-    const auto& [info, options, canonical, make] = tasks().find(name);
-    Json splits = Json::array();
-    for (const TaskInfo::Split& split : info.splits) {
-      Json changed = Json::object();
-      for (const auto& [option, value] : split.options) changed[option] = value;
-      splits.push_back({{"name", split.name}, {"options", changed}, {"why", split.why}});
-    }
-    list.push_back({{"id", name},
-                    {"family", info.family},
-                    {"version", info.version},
-                    {"definition", info.definition},
-                    {"requirement", info.requirement},
-                    {"aspects", write_list(info.aspects, [](Aspect aspect) { return Json(to_string(aspect)); })},
-                    {"learnability", to_string(info.learnability)},
-                    {"learnability_note", info.learnability_note},
-                    {"source", info.source},
-                    {"published_name", info.published_name},
-                    {"published", info.published},
-                    {"causal_only", info.causal_only},
-                    {"length_unit", info.length_unit},
-                    {"distance_unit", info.distance_unit},
-                    {"options", options_json(options)},
-                    {"splits", splits}});
-  }
-  return list;
-}
-
-Json encodings_json() {
-  Json list = Json::array();
-  for (const std::string& name : encodings().names()) {
-    const EncodingEntry& entry = encodings().find(name);
-    const EncodingInfo& info = entry.info;
-    list.push_back({{"id", name},
-                    {"aliases", aliases_of(name)},
-                    {"family", to_string(info.family)},
-                    {"equation", info.equation},
-                    {"source", info.source},
-                    {"used_in", info.used_in},
-                    {"notes", info.notes},
-                    {"causal_only", info.causal_only},
-                    {"learned", info.learned},
-                    {"extrapolates", to_string(info.extrapolates)},
-                    {"relative", to_string(info.relative)},
-                    {"content_dependent", info.content_dependent},
-                    {"distinct", to_string(info.distinct)},
-                    {"distance_decay", to_string(info.distance_decay)},
-                    {"variants", info.variants},
-                    {"options", options_json(entry.options)}});
-  }
-  return list;
+/// Returns the entries of a registry.
+template <class Registry>
+Json entries_json(const Registry& registry) {
+  return write_list(registry.names(), [&](const std::string& name) { return to_json(registry.find(name)); });
 }
 
 Json presets_json() {
@@ -188,18 +139,57 @@ Json profiles_json() {
 }
 
 Json list_json(const std::string& kind) {
-  if (kind == "encodings") return {{kind, encodings_json()}, {"presets", presets_json()}};
-  return {{kind, kind == "tasks"      ? tasks_json()
+  if (kind == "encodings") return {{kind, entries_json(encodings())}, {"presets", presets_json()}};
+  return {{kind, kind == "tasks"      ? entries_json(tasks())
                  : kind == "profiles" ? profiles_json()
-                                      : options_json(all_settings())}};
+                                      : to_json(all_settings())}};
+}
+
+/// Returns a line for each name, grouped by family, with a link from docs/ to the source file.
+std::string index_lines(std::vector<Line> lines, const std::string& folder) {
+  std::ranges::stable_sort(lines, {}, &Line::family);
+  std::string text, family;
+  for (const Line& line : lines) {
+    if (line.family != family) text += fmt::format("\n## {}\n\n", line.family);
+    family = line.family;
+    std::string top = family.substr(0, family.find('/'));
+    std::ranges::replace_if(
+        top, [](char c) { return c == ' ' || c == '-'; }, '_');
+    text += fmt::format("* [{0}](../{1}/{2}/{0}.cpp): {3}\n", line.name, folder, top, escape_markdown(line.text));
+  }
+  return text;
+}
+
+/// Returns docs/tasks.md or docs/encodings.md. Throws InputError for another kind.
+std::string index_page(const std::string& kind) {
+  if (kind != "tasks" && kind != "encodings")
+    throw InputError(fmt::format("--markdown has no page of {}, expected tasks or encodings", kind));
+  const bool is_tasks = kind == "tasks";
+  std::string text = fmt::format(
+      "# {0}\n\n"
+      "<!-- Written by `posbench list {1} --markdown > docs/{1}.md`; a test compares. -->\n\n"
+      "This page lists every {2} with its source file, for readers who choose one. `posbench show NAME` prints\n"
+      "{3}.\n"
+      "It also has the results on the [board](board.md). `posbench site` makes a page of each.\n",
+      is_tasks ? "Tasks" : "Encodings", kind, is_tasks ? "task" : "encoding",
+      is_tasks
+          ? "the definition, the source, the published use with every deliberate difference, options and splits"
+          : "the equation, the source, the models that use it, options and measured properties");
+  if (is_tasks) return text + index_lines(task_lines(), "tasks") + kAboutTasks;
+  text += index_lines(encoding_lines(), "encodings");
+  text +=
+      "\n## Presets\n\n"
+      "A preset is a name for a spec with the pattern of a published model. It takes the place of an encoding\n"
+      "(`posbench run -e llama4`). `posbench show llama4 --layers 8` prints the encoding of each layer.\n\n";
+  for (const Line& line : preset_lines()) text += fmt::format("* {}: {}\n", line.name, escape_markdown(line.text));
+  return text;
 }
 
 void print_list(const ListRequest& request) {
-  const StatusLine status("measuring");
   if (request.json) {
     fmt::print("{}\n", list_json(request.kind).dump(2));
   } else if (request.markdown) {
-    fmt::print("{}", registry_page(request.kind));
+    fmt::print("{}", index_page(request.kind));
   } else {
     fmt::print("{}", list_text(request.kind, list_width()));
   }

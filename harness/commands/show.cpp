@@ -4,35 +4,30 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
-#include "encodings/aliases.h"
+#include "base/text.h"
 #include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/options_table.h"
-#include "harness/commands/show_claim.h"
+#include "harness/commands/describe.h"
 #include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/names.h"
 #include "harness/console/command.h"
-#include "harness/console/facts.h"
 #include "harness/console/known_names.h"
-#include "harness/console/lines.h"
-#include "harness/console/split_text.h"
-#include "harness/training/baselines.h"
+#include "harness/console/output.h"
+#include "harness/console/read_board.h"
+#include "harness/runs/claims.h"
 #include "harness/training/make_model.h"
-#include "harness/training/samples.h"
 #include "harness/training/task_setup.h"
-#include "results/document/wrap.h"
-#include "results/presentation/claims_text.h"
+#include "results/presentation/encoding_card.h"
 #include "results/statistics/claims.h"
 #include "results/statistics/comparison.h"
 #include "results/types/metric.h"
@@ -40,41 +35,6 @@
 
 namespace posbench {
 namespace {
-
-std::string options_text(const std::vector<OptionInfo>& options) {
-  if (options.empty()) return "options: none\n";
-  std::string text = "options:\n";
-  for (const std::vector<Cell>& row : options_table(options).rows) {
-    text += two_columns(fmt::format("  {:<16} {:<12} ", row[0].text, row[1].text),
-                        row[2].text + "; " + row[3].text, list_width());
-  }
-  return text;
-}
-
-/// Returns the columns of a split: `left`, a name and the changes, is wrapped if it is wider than the terminal.
-std::string split_line(const std::string& left, const std::string& why) {
-  const int width = list_width();
-  const size_t end = left.find_last_not_of(' ') + 1;
-  return two_columns(static_cast<int>(end) > width ? wrapped_lines(left.substr(0, end), 0, width) : left, why,
-                     width);
-}
-
-/// Returns the equation with each of its definitions on its own line.
-std::string equation_lines(std::string equation) {
-  constexpr std::string_view kGap = ",   ";
-  for (size_t at = equation.find(kGap); at != equation.npos; at = equation.find(kGap, at))
-    equation.replace(at, kGap.size(), ",\n");
-  return equation;
-}
-
-std::string show_encoding(const EncodingEntry& entry) {
-  const EncodingInfo& info = entry.info;
-  return fmt::format("{} (encoding, {})\n\n", info.name, to_string(info.family)) +
-         fact_line("also called", fmt::format("{}", fmt::join(aliases_of(info.name), ", "))) +
-         fact_line("equation", equation_lines(info.equation)) + fact_line("source", info.source) +
-         fact_line("used in", fmt::format("{}", fmt::join(info.used_in, ", "))) +
-         fact_lines(encoding_facts(info)) + "\n" + options_text(entry.options);
-}
 
 /// Returns the spec of each layer, or nothing if all layers have the same.
 std::vector<Spec> layer_specs(Spec spec, int layers) {
@@ -86,17 +46,15 @@ std::vector<Spec> layer_specs(Spec spec, int layers) {
   return specs;
 }
 
-/// Returns the encodings of the layers. Adjacent layers with the same share a line.
-std::string layers_text(const Spec& spec, int layers) {
-  const std::vector<Spec> specs = layer_specs(spec, layers);
-  if (specs.empty()) return "";
-  std::string text = fmt::format("\nencodings of a model with {} layers:\n", layers);
+/// Returns the encodings of the layers. Adjacent layers with the same share a row.
+Table layers_table(const std::vector<Spec>& specs) {
+  Table table{{{"layers"}, {"encoding"}}, {}};
   for (size_t first = 0, next = 0; first < specs.size(); first = next) {
     while (next < specs.size() && specs[next].text() == specs[first].text()) ++next;
-    const std::string range = next - first == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, next - 1);
-    text += two_columns(fmt::format("  {:<7} ", range), specs[first].text(), list_width());
+    table.rows.push_back({next - first == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, next - 1),
+                          specs[first].text()});
   }
-  return text;
+  return table;
 }
 
 /// Throws InputError if a causal and a bidirectional model with this encoding are both refused.
@@ -116,145 +74,134 @@ void check_layers(const Spec& spec, int layers) {
   if (causal && refusal(Attention::bidirectional)) throw InputError(*causal);
 }
 
-std::string show_preset(const Preset& preset) {
-  return fmt::format("{} (preset)\n\n", preset.name) + fact_line("spec", preset.spec) +
-         fact_line("models", preset.model) + fact_line("source", preset.source) +
-         fact_line("pattern", preset.pattern) + fact_line("here", preset.scaling);
+Document preset_document(const Preset& preset) {
+  return {.title = fmt::format("{} (preset)", preset.name),
+          .blocks = {Facts{{{"spec", preset.spec},
+                            {"models", preset.model},
+                            {"source", preset.source},
+                            {"pattern", preset.pattern},
+                            {"here", preset.scaling}}}}};
 }
 
-std::string show_task(const std::string& spec, const TaskEntry& entry) {
-  const TaskInfo& info = entry.info;
-  const TaskSetup setup = make_task_setup(ExperimentOptions{}, spec);
-  const TaskBaseline baseline = measure_baselines(setup);
-  std::string text =
-      fmt::format("{} (task, {}, version {})\n\n", info.name, info.family, info.version) +
-      fact_lines(task_facts(info)) + fact_line("vocabulary", fmt::format("{}", setup.model_config.vocabulary)) +
-      fact_line("longest", fmt::format("about {} tokens in training, {} in tests",
-                                       setup.model_config.trained_length, setup.model_config.longest));
-  text += "\n" + options_text(entry.options) + "\nsplits:\n";
-  for (const TaskInfo::Split& split : setup.splits) {
-    text += split_line(fmt::format("  {:<20} {:<36} ", split.name, split_changes(info, split)), split.why);
+/// Describes a split: the tasks that have it, its options and its purpose. Nothing if no task has it.
+std::optional<Document> split_document(const std::string& name) {
+  Document document{.title = fmt::format("{} (split)", name), .blocks = {}};
+  if (name == kShift) {
+    document.blocks = {
+        Facts{{{"meaning",
+                "the test samples in distribution, whose positions begin at a number from 1 to "
+                "evaluation.shift times the trained length; every task has it if evaluation.shift is "
+                "set"}}}};
+    return document;
   }
-  for (const std::string& split : setup.skipped_splits)
-    text += "  " + wrap_text("skipped: " + split, 4, list_width()) + "\n";
-  text += fmt::format("\naccuracy by token without reading the question (measured on {} samples each):\n",
-                      kBaselineSamples / 2);
-  for (const SplitBaseline& split : baseline.splits) {
-    std::string accuracies = fmt::format("chance {:.3f}", split.chance);
-    for (const auto& [name, accuracy] : split.trivial) accuracies += fmt::format(", {} {:.3f}", name, accuracy);
-    if (split.entropy)
-      accuracies += fmt::format("; entropy {:.4f} nats, the smallest possible loss", *split.entropy);
-    text += two_columns(fmt::format("  {:<20} ", split.name), accuracies, list_width());
-  }
-  text += fmt::format("\nfraction of test samples that also occur in {} training samples:\n",
-                      baseline.training_samples.value_or(0));
-  for (const SplitBaseline& split : baseline.splits)
-    text += fmt::format("  {:<20} {:.3f}\n", split.name, split.seen_in_training.value_or(0));
-  return text;
-}
-
-std::string show_shift() {
-  return "shift (split)\n\n" +
-         fact_line("meaning",
-                   "the test samples in distribution, whose positions begin at a number from 1 to "
-                   "evaluation.shift times the trained length; every task has it if evaluation.shift is set");
-}
-
-/// Returns the tasks that have a split, with its options and its purpose. Empty if no task has it.
-std::string show_split(const std::string& name) {
-  if (name == kShift) return show_shift();
-  std::string text;
+  Table table{{{"task", Align::left, Names::tasks}, {"changes, and purpose"}}, {}};
   for (const std::string& task : tasks().names()) {
     const TaskSetup setup = make_task_setup(ExperimentOptions{}, task);
     for (const TaskInfo::Split& split : setup.splits) {
       if (split.name != name) continue;
-      text += split_line(fmt::format("  {:<28} {:<32} ", task, split_changes(tasks().find(task).info, split)),
-                         split.why);
+      table.rows.push_back(
+          {task, fmt::format("{}; {}", split_changes(tasks().find(task).info, split), split.why)});
     }
   }
-  return text.empty() ? ""
-                      : fmt::format("{} (split)\n\ntasks, with what the split changes and why:\n{}", name, text);
+  if (table.rows.empty()) return std::nullopt;
+  document.blocks = {std::move(table)};
+  return document;
 }
 
-/// Returns the description of a setting. Empty if there is none.
-std::string show_setting(const std::string& name) {
+std::optional<Document> setting_document(const std::string& name) {
   for (const OptionInfo& o : all_settings()) {
     if (o.name != name) continue;
-    return fmt::format("{} (setting)\n\n", o.name) + fact_line("meaning", o.help) +
-           fact_line("expected", o.expected) + fact_line("default", o.value.empty() ? "none" : o.value) +
-           fact_line("example", fmt::format("posbench run --set {}=VALUE", o.name)) +
-           "\nA profile may have another default; 'posbench show quick' prints its values.\n";
+    return Document{
+        .title = fmt::format("{} (setting)", o.name),
+        .blocks = {Facts{{{"meaning", o.help},
+                          {"expected", o.expected},
+                          {"default", o.value.empty() ? "none" : o.value},
+                          {"example", fmt::format("posbench run --set {}=VALUE", o.name)}}},
+                   Note{"A profile may have another default; 'posbench show quick' prints its values."}}};
   }
-  return "";
+  return std::nullopt;
 }
 
-/// Returns the description of a metric. Empty if there is none.
-std::string show_metric(const std::string& name) {
+std::optional<Document> metric_document(const std::string& name) {
   for (const MetricInfo& metric : metrics()) {
     if (metric.name != name) continue;
-    return fmt::format("{} (metric)\n\n", metric.name) + fact_line("meaning", metric.title) +
-           fact_line("definition", metric.definition) +
-           fact_line("better", metric.lower_is_better ? "lower" : "higher") +
-           fact_line("example", fmt::format("posbench compare before after --metric {}", metric.name));
+    return Document{
+        .title = fmt::format("{} (metric)", metric.name),
+        .blocks = {Facts{{{"meaning", metric.title},
+                          {"definition", metric.definition},
+                          {"better", metric.lower_is_better ? "lower" : "higher"},
+                          {"example", fmt::format("posbench compare before after --metric {}", metric.name)}}}}};
   }
-  return "";
+  return std::nullopt;
 }
 
-/// Returns the encodings that a model uses, regardless of case. Empty if the model is not known.
-std::string show_model(const std::string& name) {
-  std::string text;
+std::optional<Document> show_claim(const std::string& name) {
+  const auto found = std::ranges::find(claim_files(), name, [](const ClaimFile& file) { return file.claim.name; });
+  if (found == claim_files().end()) return std::nullopt;
+  return claim_document(*found);
+}
+
+/// Describes the encodings that a model uses, regardless of case.
+std::optional<Document> model_document(const std::string& name) {
+  Document document;
   for (const std::string& encoding : encodings().names()) {
     const EncodingEntry& entry = encodings().find(encoding);
     for (const std::string& model : entry.info.used_in) {
-      if (strcasecmp(model.c_str(), name.c_str()) == 0)
-        text += fmt::format("{} (model) uses this encoding:\n\n{}", model, show_encoding(entry));
+      if (strcasecmp(model.c_str(), name.c_str()) != 0) continue;
+      document.title = fmt::format("{} (model)", model);
+      document.blocks.push_back(Heading{fmt::format("{} (encoding, {})", encoding, to_string(entry.info.family))});
+      for (Document::Block& block : definition(entry)) document.blocks.push_back(std::move(block));
     }
   }
-  return text;
+  if (document.blocks.empty()) return std::nullopt;
+  return document;
 }
 
-/// Returns the meaning of a verdict on a claim or of a comparison, given "weaker" or "not_run". Empty if there is
-/// no such verdict.
-std::string show_verdict(const std::string& text) {
-  std::string shown, called = lower_case(text);
+/// Describes a verdict on a claim or of a comparison, given "weaker" or "not_run".
+std::optional<Document> verdict_document(const std::string& text) {
+  std::string called = lower_case(text);
   std::ranges::replace(called, '_', ' ');
+  Document document{.title = fmt::format("{} (verdict)", called), .blocks = {}};
   for (const ClaimVerdict verdict : kClaimVerdicts) {
     if (called != to_string(verdict)) continue;
-    shown = fmt::format("{} (verdict on a claim)\n\n", called) + fact_line("meaning", meaning(verdict)) +
-            fact_line("claims", fmt::format("posbench reproduce --list --verdict {}", word_of(verdict)));
+    document.blocks.push_back(
+        Facts{{{"of a claim", meaning(verdict)},
+               {"claims", fmt::format("posbench reproduce --list --verdict {}", word_of(verdict))}}});
   }
   for (const Verdict verdict : kVerdicts) {
-    if (called != to_string(verdict)) continue;
-    shown += fmt::format("{}{} (verdict of compare)\n\n", shown.empty() ? "" : "\n", called) +
-             fact_line("meaning", meaning(verdict)) + fact_line("example", "posbench compare before after");
+    if (called == to_string(verdict))
+      document.blocks.push_back(
+          Facts{{{"of compare", meaning(verdict)}, {"example", "posbench compare before after"}}});
   }
-  return shown;
+  if (document.blocks.empty()) return std::nullopt;
+  return document;
 }
 
 struct ShowRequest {
   std::string name;
   std::optional<int> layers;  // of the model whose encodings are printed
+  AddedReports reports;
+  Output output;
 };
 
-std::string show_encoding(const ShowRequest& request) {
+/// Adds the encoding of each layer, if they differ. Throws InputError if --layers is given and they do not.
+void add_layers(const Spec& spec, std::optional<int> layers, Document& document) {
   constexpr int kLayers = 6;  // the longest period of a preset
-  const Spec spec = read_encoding(request.name);
-  const Preset* preset = find_preset(spec.name);
-  const std::string about = preset != nullptr ? show_preset(*preset) : show_encoding(encodings().find(spec.name));
-  const int count = request.layers.value_or(kLayers);
-  const std::string layers = layers_text(spec, count);
-  if (!layers.empty()) check_layers(spec, count);
-  if (layers.empty() && request.layers) {
+  const int count = layers.value_or(kLayers);
+  const std::vector<Spec> specs = layer_specs(spec, count);
+  if (specs.empty() && layers) {
     throw InputError(fmt::format(
         "--layers: all layers have '{}'; expected a preset or the encoding layers, such as layers:of=(rope,none)",
         spec.text()));
   }
-  return about + layers;
+  if (specs.empty()) return;
+  check_layers(spec, count);
+  document.blocks.push_back(Text{fmt::format("Encodings of a model with {} layers:", count)});
+  document.blocks.push_back(layers_table(specs));
 }
 
-/// Returns the meaning of an aspect, given "state tracking" or "aspect:state_tracking", and its tasks. Empty if
-/// there is none.
-std::string show_aspect(const std::string& text) {
+/// Describes an aspect, given "state tracking" or "aspect:state_tracking", and its tasks.
+std::optional<Document> aspect_document(const std::string& text) {
   std::string given = lower_case(text);
   std::ranges::replace(given, ' ', '_');
   for (const Aspect aspect : kAspects) {
@@ -262,31 +209,79 @@ std::string show_aspect(const std::string& text) {
     std::string item = "aspect:" + name;
     std::ranges::replace(item, ' ', '_');
     if (given != item && given != item.substr(item.find(':') + 1)) continue;
-    return fmt::format("{} (aspect)\n\n", name) + fact_line("meaning", meaning(aspect)) +
-           fact_line("tasks", fmt::format("{}", fmt::join(texts(select_tasks(item)), ", "))) +
-           fact_line("example", fmt::format("posbench run -e mine,none -t {}", item));
+    return Document{
+        .title = fmt::format("{} (aspect)", name),
+        .blocks = {Facts{{{"meaning", meaning(aspect)},
+                          {"tasks", fmt::format("{}", fmt::join(texts(select_tasks(item)), ", ")), Names::tasks},
+                          {"example", fmt::format("posbench run -e mine,none -t {}", item)}}}}};
   }
-  return "";
+  return std::nullopt;
+}
+
+/// Adds the results of the user's reports, which the board names "rope (runs/mine)".
+void add_users(const std::string& encoding, const BoardResults& results, Document& document) {
+  std::set<std::string> names;
+  for (const ExperimentId& experiment : results.all.user_experiments) {
+    if (experiment.encoding.starts_with(encoding + " (")) names.insert(experiment.encoding);
+  }
+  for (const std::string& name : names) {
+    document.blocks.push_back(Heading{name});
+    for (Document::Block& block : card_blocks(make_card(name, results.all, results.board, results.aspects)))
+      document.blocks.push_back(std::move(block));
+  }
+}
+
+/// Writes the document of an encoding, a preset or a task. Returns false if the name is none of these.
+bool write_registered(const ShowRequest& request) {
+  const std::string& text = request.name;
+  const Spec given = Spec::parse(text);
+  const bool is_encoding = encodings().contains(encoding_name(given.name));
+  const Preset* preset = is_encoding ? find_preset(encoding_name(given.name)) : nullptr;
+  if (!is_encoding && request.layers)
+    throw InputError(fmt::format("--layers: '{}' is not an encoding or a preset; leave out --layers", text));
+  if (preset != nullptr) {
+    Document document = preset_document(*preset);
+    add_layers(read_encoding(text), request.layers, document);
+    write_document(request.output, document);
+    return true;
+  }
+  if (!is_encoding && !tasks().contains(task_name(given.name))) return false;
+  const std::string spec = is_encoding ? read_encoding(text).text() : read_task(text).text();
+  const BoardResults results = make_board_results(read_board(request.reports));
+  Document document =
+      is_encoding ? encoding_document(spec, results) : task_document(spec, results, /*measures=*/true);
+  if (is_encoding) {
+    add_users(spec, results, document);
+    add_layers(Spec::parse(spec), request.layers, document);
+  }
+  write_document(request.output, document);
+  return true;
+}
+
+/// Writes the results of an encoding that is not registered. Returns false if no report has it.
+bool write_users_encoding(const ShowRequest& request) {
+  if (request.reports.paths.empty()) return false;
+  const BoardResults results = make_board_results(read_board(request.reports));
+  const auto is_it = [&](const ExperimentId& experiment) { return experiment.encoding == request.name; };
+  if (std::ranges::none_of(results.all.user_experiments, is_it)) return false;
+  write_document(request.output, encoding_document(request.name, results));
+  return true;
 }
 
 /// Throws InputError if nothing has this name.
-std::string show_text(const ShowRequest& request) {
+void show(const ShowRequest& request) {
   const std::string& text = request.name;
-  if (read_aspect(text)) return show_aspect(text);
-  const Spec spec = Spec::parse(text);
-  if (encodings().contains(encoding_name(spec.name))) return show_encoding(request);
-  if (request.layers)
-    throw InputError(fmt::format("--layers: '{}' is not an encoding or a preset; leave out --layers", text));
-  if (tasks().contains(task_name(spec.name)))
-    return show_task(read_task(text).task.text(), tasks().find(task_name(spec.name)));
-  if (profiles().contains(text)) return profiles().at(text);
-  for (const auto show :
-       {show_split, show_setting, show_metric, show_claim, show_model, show_aspect, show_verdict}) {
-    const std::string shown = show(text);
-    if (!shown.empty()) return shown;
+  if (!read_aspect(text)) {
+    if (write_registered(request) || write_users_encoding(request)) return;
+    if (profiles().contains(text)) return write_output(request.output, profiles().at(text));
   }
-  refuse_recurrent_block(spec.name);
-  refuse_unknown_name(spec.name);
+  for (const auto find : {split_document, setting_document, metric_document, show_claim, model_document,
+                          aspect_document, verdict_document}) {
+    if (const std::optional<Document> document = find(text)) return write_document(request.output, *document);
+  }
+  const std::string name = Spec::parse(text).name;
+  refuse_recurrent_block(name);
+  refuse_unknown_name(name);
 }
 
 }  // namespace
@@ -295,26 +290,30 @@ void add_show(CommandLine& line) {
   const auto request = std::make_shared<ShowRequest>();
   Command& command =
       line.add(kExplore, "show",
-               "Show one name: a task, an encoding with its equation, a profile, split, setting, metric, claim, "
-               "aspect such as recall, verdict such as weaker, or model such as llama");
+               "Show one name with its definition and its results: an encoding, a task, claim, profile, split, "
+               "setting, metric, aspect such as recall, verdict such as weaker, or model such as llama");
   command
       .name(
           "name", request->name, ValueKind::explained,
           "task or encoding, with or without options; or a profile, split, setting, metric, claim, aspect, verdict "
           "or model")
       .required();
+  add_reports(command, request->reports);
   command
       .number("--layers", request->layers, 1, 64,
               "number of layers of the model whose encodings are printed, for presets and 'layers'")
       .default_text("6");
+  add_output(command, request->output);
   command.explain(
-      {{"posbench show cope", "equation, source, options, properties"},
+      {{"posbench show cope", "equation, source, options; where it holds and where it fails, and at what cost"},
+       {"posbench show cope -o cope.html", "a page with plots"},
+       {"posbench show mine runs/mine", "an encoding of your own run"},
        {"posbench show llama4 --layers 8", "pattern of a model, and the encoding of each layer"},
-       {"posbench show flip_flop:length=64", "definition, options, splits, chance, trivial predictors"},
+       {"posbench show flip_flop", "definition, options, splits, trivial predictors, all encodings on it"},
        {"posbench show ood_far4", "tasks with a split, and what it changes"},
        {"posbench show training.steps", "meaning, range and default of a setting"},
        {"posbench show standard > mine.json", "settings of a profile, to change for 'run --config'"}});
-  command.run([request] { std::fputs(show_text(*request).c_str(), stdout); });
+  command.run([request] { show(*request); });
 }
 
 }  // namespace posbench

@@ -1,6 +1,4 @@
 // `posbench site`: a web site of all encodings, tasks and claims.
-#include "results/presentation/site.h"
-
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -11,7 +9,7 @@
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/site_contents.h"
+#include "harness/commands/site_pages.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/user_files.h"
 #include "harness/console/command.h"
@@ -19,7 +17,7 @@
 #include "harness/console/read_board.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
-#include "harness/runs/page_options.h"
+#include "harness/runs/claims.h"
 #include "harness/runs/site_folder.h"
 
 namespace posbench {
@@ -40,21 +38,20 @@ void write_site(const SiteRequest& request) {
   StatusLine status("reading the board");
   const std::vector<StoredReport> stored = board_reports();
   const StoredReport& reference = stored.front();
-  const SiteContents contents = read_user_files([&] {
-    return make_site_contents(merge_board(stored, request.submissions, submissions),
-                              {reference.name, reference.report});
-  });
+  const BoardResults results =
+      read_user_files([&] { return make_board_results(merge_board(stored, request.submissions, submissions)); });
+  const Site site(results, {reference.name, reference.report});
   status.set_text("making the pages");
   const std::vector<SiteFile> files =
-      make_site(contents, request.jobs > 0 ? request.jobs : count_hardware_threads(),
+      make_site(site, request.jobs > 0 ? request.jobs : count_hardware_threads(),
                 [&](size_t done, size_t total) { status.set_progress(done, total); });
   folder.write(files);
   status.clear();
   size_t bytes = 0;
   for (const SiteFile& file : files) bytes += file.text.size();
   fmt::print("{}: {} encodings, {} pages of tasks and {} claims; {:.1f} MB in {} files\n",
-             (request.directory / "index.html").string(), contents.encodings.size(), contents.tasks.size(),
-             contents.claims.size(), static_cast<double>(bytes) / 1e6, files.size() + 1);
+             (request.directory / "index.html").string(), site.encodings.size(), site.tasks.size(),
+             claim_files().size(), static_cast<double>(bytes) / 1e6, files.size() + 1);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <span>
 
-#include "results/presentation/site.h"
+#include "results/document/site.h"
 
 namespace posbench {
 

@@ -29,6 +29,7 @@ struct Text {
 /// A name and its value. A fact without a value is left out.
 struct Fact {
   std::string name, value;
+  Names names = Names::none;  // of a value that lists names, separated by ", "
 };
 struct Facts {
   std::vector<Fact> facts;

@@ -199,6 +199,8 @@ Json round_for_page(const std::optional<double>& value) { return value ? round_f
 std::string to_html(const Page& page) {
   return fill_in(kPageTemplate, {{"title", [&] { return escape_html(page.title); }},
                                  {"head", [&] { return head(page); }},
+                                 {"contents", [&] { return page.contents; }},
+                                 {"content", [&] { return page.content; }},
                                  {"documents", [&] { return documents(page); }},
                                  {"data", [&] { return data(page); }},
                                  {"rows", [&] { return rows(page); }}});
@@ -210,8 +212,8 @@ std::string to_html(const Page& page, const SitePart& site) {
                                  {"head", [&] { return head(page); }},
                                  {"documents", [&] { return documents(page); }},
                                  {"root", [&] { return root; }},
-                                 {"contents", [&] { return site.contents; }},
-                                 {"content", [&] { return site.content; }},
+                                 {"contents", [&] { return page.contents; }},
+                                 {"content", [&] { return page.content; }},
                                  {"scripts", [&] { return site_scripts(page, root); }}});
 }
 

@@ -74,13 +74,13 @@ struct Page {
   PageItems items = {};
   std::vector<Section> sections;
   std::vector<PageJson> documents;
+  std::string contents = {};  // HTML: entries of the list of contents, before those of the sections
+  std::string content = {};   // HTML: texts and tables, before the sections
 };
 
-/// The additions to a page that belongs to a site. The style and the scripts of the page are files of the site.
+/// The place of a page that belongs to a site. The style and the scripts of the page are files of the site.
 struct SitePart {
-  std::string root;      // address of the site relative to the page: "../", or empty
-  std::string contents;  // HTML: entries of the list of contents, before those of the sections
-  std::string content;   // HTML: texts and tables, before the sections
+  std::string root;  // address of the site relative to the page: "../", or empty
 };
 
 std::string to_html(const Page&);

@@ -1,5 +1,5 @@
 // Provides the page as CMake composed it from results/document/page/ and the system's Vega.
-// {{title}}, {{head}}, {{documents}}, {{data}} and {{rows}} are not filled in yet.
+// {{title}}, {{head}}, {{contents}}, {{content}}, {{documents}}, {{data}} and {{rows}} are not filled in yet.
 #pragma once
 #include <string_view>
 

@@ -14,7 +14,9 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "results/document/html.h"
 #include "results/document/latex.h"
+#include "results/document/page.h"
 #include "results/document/wrap.h"
 
 namespace posbench {
@@ -77,35 +79,6 @@ std::vector<const Table*> tables_of(const Document& document) {
     if (const Table* table = std::get_if<Table>(&block)) tables.push_back(table);
   }
   return tables;
-}
-
-/// Adds a block to the last section of a page. Texts in front of all sections become its notes.
-void add_to_page(const Document::Block& block, Page& page) {
-  const auto plots = [&]() -> std::vector<Plot>& {
-    if (page.sections.empty()) page.sections.push_back({"Results", "", {}});
-    return page.sections.back().plots;
-  };
-  const auto paragraph = [&](const std::string& text) {
-    if (page.sections.empty()) {
-      page.notes.push_back(text);
-    } else {
-      std::string& about = page.sections.back().about;
-      about += (about.empty() ? "" : " ") + text;
-    }
-  };
-  std::visit(
-      Overloaded{[&](const Heading& heading) {
-                   page.sections.push_back({heading.text, "", {}});
-                 },
-                 [&](const Text& text) { paragraph(text.text); }, [&](const Note& note) { paragraph(note.text); },
-                 [&](const Facts& facts) {
-                   for (const Fact& fact : facts.facts) {
-                     if (!fact.value.empty()) paragraph(fmt::format("{}: {}", fact.name, fact.value));
-                   }
-                 },
-                 [&](const Table& table) { plots().push_back(make_table_plot(table)); },
-                 [&](const Plot& plot) { plots().push_back(plot); }},
-      block);
 }
 
 }  // namespace
@@ -188,12 +161,7 @@ std::string to_latex(const Document& document) {
 
 std::string to_html(const Document& document) {
   if (document.page) return document.page();
-  Page page{.title = document.title, .items = document.items};
-  for (const Document::Block& block : document.blocks) add_to_page(block, page);
-  if (document.page_blocks) {
-    for (const Document::Block& block : document.page_blocks()) add_to_page(block, page);
-  }
-  return to_html(page);
+  return to_html(make_page(document));
 }
 
 std::string to_csv(const Document& document) {
@@ -211,7 +179,12 @@ std::string to_json_text(const Document& document) {
     return text;
   }
   if (document.json) return to_indented_json(document.json());
-  Json json = {{"title", document.title}, {"tables", Json::array()}};
+  Json json = {{"title", document.title}, {"facts", Json::array()}, {"tables", Json::array()}};
+  for (const Document::Block& block : document.blocks) {
+    if (const Facts* facts = std::get_if<Facts>(&block)) {
+      for (const Fact& fact : facts->facts) json["facts"].push_back({{"name", fact.name}, {"value", fact.value}});
+    }
+  }
   for (const Table* table : tables_of(document)) json["tables"].push_back(to_json(*table));
   return to_indented_json(json);
 }

@@ -20,9 +20,13 @@ struct Cell {
   Tone tone = Tone::plain;
 };
 
+/// The kind of the names in a text. On a site these names are links to the pages about them.
+enum class Names { none, encodings, tasks, claims };
+
 struct Column {
   std::string header;
   Align align = Align::left;
+  Names names = Names::none;  // of its cells
 };
 
 /// Every row has a cell for each column. The first columns name the rows.

@@ -234,7 +234,7 @@ std::vector<std::string> board_summary_notes(const Board& board) {
           kKept, metric_info(board.options.metric).title, split_title(board.options)),
       fmt::format(
           "effective length, of the best: the largest multiple of the trained length up to which most seeds have {} of "
-          "the sequences right; >=: no larger multiple was tested. 'posbench card NAME' has its interval. no grid: the "
+          "the sequences right; >=: no larger multiple was tested. 'posbench show NAME' has its interval. no grid: the "
           "length of the task is fixed, or multiples of it were not tested.",
           kKept),
       "steps: of training, at most; a task that none has learned may need more."};

@@ -7,13 +7,13 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "results/document/page.h"
+#include "results/document/table.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/effective_length_text.h"
 #include "results/presentation/encoding_overview.h"
@@ -24,7 +24,7 @@ namespace {
 constexpr int kFewTasks = 3;  // encodings that share fewer tasks are not called equal
 
 constexpr const char* kAboutScores =
-    "Scores by aspect: token accuracy out of distribution, rescaled so that the best trivial predictor has 0 and the "
+    "score: token accuracy out of distribution, rescaled so that the best trivial predictor has 0 and the "
     "right answers have 1, mean over tasks. Tasks that were not learned count with their accuracy. The interval is a "
     "bootstrap over tasks and seeds.";
 constexpr const char* kNoLengths =
@@ -35,9 +35,6 @@ constexpr const char* kAboutTasks =
     "splits may be longer or change other options. Tier 1 has the best encodings of a task, which "
     "its seeds cannot tell apart. Cost: core time of a training step at the size of the profile quick; plain attention is "
     "1.";
-constexpr const char* kAboutClaims = "Claims about it, with the verdicts of the stored runs at both sizes:";
-
-std::string about_tasks() { return fmt::format("{} {}", kAboutTasks, kAboutInterquartileMean); }
 
 /// Returns the encodings that share at least kFewTasks tiers with this one and are in no other tier on any task.
 std::vector<std::string> find_equal(const Board& board, const std::string& encoding) {
@@ -74,17 +71,6 @@ std::optional<Summary> summarize_lengths(const Report& report, const std::string
   return summarize(part);
 }
 
-Table claims_table(const std::vector<CardClaim>& claims) {
-  Table table{{{"claim"}, {"verdict"}, {"at full size"}, {"statement"}}, {}};
-  for (const CardClaim& claim : claims)
-    table.rows.push_back({claim.name, claim.verdict, claim.at_full_size, claim.statement});
-  return table;
-}
-
-std::string title(const EncodingCard& card) {
-  return fmt::format("{} (encoding, {})", card.about.name, card.about.family);
-}
-
 /// Returns in which tasks the encoding is strong and weak. Marked tasks do not count.
 std::string short_text(const EncodingCard& card) {
   constexpr double kLong = 2, kLow = 0.1;  // multiple of the trained length, mean accuracy
@@ -115,8 +101,51 @@ std::string short_text(const EncodingCard& card) {
   return text;
 }
 
-std::string equal_text(const EncodingCard& card) {
-  return fmt::format("In the same tier on every task that both have: {}.", fmt::join(card.equal, ", "));
+std::string scores_text(const EncodingCard& card) {
+  std::string text = kAboutScores;
+  if (!marked_tasks(card.board).empty()) text += " Tasks marked control or open do not count.";
+  if (std::ranges::any_of(card.aspects, [](const AspectScore& score) { return score.tasks < score.of; }))
+    text += " This encoding ran only some tasks of an aspect. Do not compare that score with another encoding's.";
+  return text;
+}
+
+Table aspect_table(const std::vector<AspectScore>& scores) {
+  Table table{{{"aspect"},
+               {"score", Align::right},
+               {"95 %", Align::right},
+               {"tasks", Align::right},
+               {"learned", Align::right}},
+              {}};
+  for (const AspectScore& score : scores) {
+    table.rows.push_back({score.aspect, accuracy_text(score.mean),
+                          fmt::format("{:.2f} to {:.2f}", score.interval.low, score.interval.high),
+                          fmt::format("{} of {}", score.tasks, score.of), fmt::format("{}", score.learned)});
+  }
+  return table;
+}
+
+/// Returns the effective lengths, the greatest first; then the tasks that were not learned or have no grid.
+Table length_table(const Summary& lengths) {
+  Table table{{{"task", Align::left, Names::tasks},
+               {"effective length", Align::right},
+               {"effective distance", Align::right}},
+              {}};
+  std::vector<const SummaryRow*> rows;
+  for (const SummaryRow& row : lengths.rows) rows.push_back(&row);
+  std::ranges::stable_sort(rows, {}, [](const SummaryRow* row) {
+    const double multiple = row->effective_length ? row->effective_length->multiple : -1;
+    return std::tuple(!row->effective_length, !row->learned.by_half_the_seeds(), -multiple);
+  });
+  for (const SummaryRow* row : rows) {
+    table.rows.push_back({row->task, effective_length_text(row->effective_length, row->learned),
+                          effective_length_text(row->effective_distance, row->learned)});
+  }
+  return table;
+}
+
+/// Returns the definition of the effective length, or the reason why there is none.
+std::string lengths_text(const EncodingCard& card) {
+  return card.lengths ? fmt::format("{}.", fmt::join(effective_length_notes(*card.lengths), ". ")) : kNoLengths;
 }
 
 Plot aspect_plot(const EncodingCard& card) {
@@ -165,67 +194,16 @@ Plot task_plot(const EncodingCard& card) {
 
 }  // namespace
 
-std::string scores_text(const EncodingCard& card) {
-  std::string text = kAboutScores;
-  if (!marked_tasks(card.board).empty()) text += " Tasks marked control or open do not count.";
-  if (std::ranges::any_of(card.aspects, [](const AspectScore& score) { return score.tasks < score.of; }))
-    text += " This encoding ran only some tasks of an aspect. Do not compare that score with another encoding's.";
-  return text;
-}
-
-Table aspect_table(const std::vector<AspectScore>& scores) {
-  Table table{{{"aspect"},
-               {"score", Align::right},
-               {"95 %", Align::right},
-               {"tasks", Align::right},
-               {"learned", Align::right}},
-              {}};
-  for (const AspectScore& score : scores) {
-    table.rows.push_back({score.aspect, accuracy_text(score.mean),
-                          fmt::format("{:.2f} to {:.2f}", score.interval.low, score.interval.high),
-                          fmt::format("{} of {}", score.tasks, score.of), fmt::format("{}", score.learned)});
-  }
-  return table;
-}
-
-/// Returns the effective lengths, the greatest first; then the tasks that were not learned or have no grid.
-Table length_table(const Summary& lengths) {
-  Table table{{{"task"}, {"effective length", Align::right}, {"effective distance", Align::right}}, {}};
-  std::vector<const SummaryRow*> rows;
-  for (const SummaryRow& row : lengths.rows) rows.push_back(&row);
-  std::ranges::stable_sort(rows, {}, [](const SummaryRow* row) {
-    const double multiple = row->effective_length ? row->effective_length->multiple : -1;
-    return std::tuple(!row->effective_length, !row->learned.by_half_the_seeds(), -multiple);
-  });
-  for (const SummaryRow* row : rows) {
-    table.rows.push_back({row->task, effective_length_text(row->effective_length, row->learned),
-                          effective_length_text(row->effective_distance, row->learned)});
-  }
-  return table;
-}
-
-/// Returns the definition of the effective length, or the reason why there is none.
-std::string lengths_text(const EncodingCard& card) {
-  return card.lengths ? fmt::format("{}.", fmt::join(effective_length_notes(*card.lengths), ". ")) : kNoLengths;
-}
-
-EncodingCard make_card(EncodingDescription about, const BoardReport& all, const std::vector<AspectTasks>& aspects,
-                       std::vector<CardClaim> claims) {
-  return make_card(std::move(about), all, make_board(all), aspects, std::move(claims));
-}
-
-EncodingCard make_card(EncodingDescription about, const BoardReport& all, Board board,
-                       const std::vector<AspectTasks>& aspects, std::vector<CardClaim> claims) {
-  const std::string name = about.name;
-  EncodingCard card{.about = std::move(about),
-                    .aspects = score_aspects(all.report, name, aspects),
+EncodingCard make_card(const std::string& encoding, const BoardReport& all, Board board,
+                       const std::vector<AspectTasks>& aspects) {
+  EncodingCard card{.name = encoding,
+                    .aspects = score_aspects(all.report, encoding, aspects),
                     .board = std::move(board),
-                    .lengths = summarize_lengths(all.report, name),
-                    .equal = {},
-                    .claims = std::move(claims)};
-  card.equal = find_equal(card.board, name);
+                    .lengths = summarize_lengths(all.report, encoding),
+                    .equal = {}};
+  card.equal = find_equal(card.board, encoding);
   for (BoardTask& task : card.board.tasks) {
-    std::erase_if(task.rows, [&](const BoardRow& row) { return row.encoding != name; });
+    std::erase_if(task.rows, [&](const BoardRow& row) { return row.encoding != encoding; });
     task.recurrent.clear();
     task.summary.recurrent.clear();
   }
@@ -233,45 +211,41 @@ EncodingCard make_card(EncodingDescription about, const BoardReport& all, Board 
   return card;
 }
 
-std::string no_result_text(const EncodingCard& card) {
-  return fmt::format("The board has no result of it. 'posbench run -e {}' makes some.", card.about.name);
-}
-
-std::vector<CardPart> card_parts(const EncodingCard& card) {
-  std::vector<CardPart> parts{{title(card), card.about.equation, {}}};
-  if (!card.about.source.empty()) parts.push_back({"Source: " + card.about.source, "", {}});
-  if (!card.about.used_in.empty())
-    parts.push_back({fmt::format("Used in: {}.", fmt::join(card.about.used_in, ", ")), "", {}});
+std::vector<Document::Block> card_blocks(const EncodingCard& card) {
   if (card.board.tasks.empty()) {
-    parts.push_back({no_result_text(card), "", {}});
-  } else {
-    parts.push_back({short_text(card), "", {}});
-    parts.push_back({scores_text(card), "", aspect_table(card.aspects)});
-    parts.push_back({lengths_text(card), "", card.lengths ? length_table(*card.lengths) : Table{}});
-    parts.push_back({overview_text(card.board), "", {}});
-    parts.push_back({about_tasks(), "", {}});
-    for (OverviewTable& part : overview_tables(card.board, /*with_lengths=*/false))
-      parts.push_back({part.title, "", std::move(part.table)});
-    if (!card.equal.empty()) parts.push_back({equal_text(card), "", {}});
+    return {Heading{"Results on the board"},
+            Text{fmt::format("The board has no result of it. 'posbench run -e {}' makes some.", card.name)}};
   }
-  if (!card.claims.empty()) parts.push_back({kAboutClaims, "", claims_table(card.claims)});
-  return parts;
+  std::vector<Document::Block> blocks{Heading{"Results on the board"}, Text{short_text(card)},
+                                      Text{overview_text(card.board)}};
+  if (!card.equal.empty()) {
+    blocks.push_back(Facts{{{"same tiers", fmt::format("{}", fmt::join(card.equal, ", ")), Names::encodings}}});
+    blocks.push_back(Note{"same tiers: encodings in the same tier on every task that both have."});
+  }
+  blocks.push_back(Heading{"Scores by aspect"});
+  blocks.push_back(aspect_table(card.aspects));
+  blocks.push_back(Note{scores_text(card)});
+  blocks.push_back(Heading{"Effective lengths"});
+  if (card.lengths) blocks.push_back(length_table(*card.lengths));
+  blocks.push_back(Note{lengths_text(card)});
+  blocks.push_back(Heading{"Results on each task"});
+  for (OverviewTable& part : overview_tables(card.board, /*with_lengths=*/false)) {
+    blocks.push_back(Text{std::move(part.title)});
+    blocks.push_back(std::move(part.table));
+  }
+  blocks.push_back(Note{fmt::format("{} {}", kAboutTasks, kAboutInterquartileMean)});
+  return blocks;
 }
 
-std::vector<Plot> card_plots(const EncodingCard& card) {
+std::vector<Document::Block> card_plots(const EncodingCard& card) {
   if (card.board.tasks.empty()) return {};
-  std::vector<Plot> plots{aspect_plot(card)};
+  std::vector<Document::Block> plots{Heading{"Plots"}, aspect_plot(card)};
   if (Plot plot = task_plot(card); !plot.rows.empty()) plots.push_back(std::move(plot));
   return plots;
 }
 
 Json to_json(const EncodingCard& card, const BoardTexts& texts) {
   Json json;
-  json["encoding"] = card.about.name;
-  json["family"] = card.about.family;
-  json["equation"] = card.about.equation;
-  json["source"] = card.about.source;
-  json["used_in"] = card.about.used_in;
   json["aspects"] = write_list(card.aspects, [](const AspectScore& score) {
     return Json{{"aspect", score.aspect},      {"score", score.mean},  {"low", score.interval.low},
                 {"high", score.interval.high}, {"tasks", score.tasks}, {"of", score.of},
@@ -287,51 +261,7 @@ Json to_json(const EncodingCard& card, const BoardTexts& texts) {
   }
   json["board"] = to_json(card.board, texts, {});
   json["equal"] = card.equal;
-  json["claims"] = write_list(card.claims, [](const CardClaim& claim) {
-    return Json{{"claim", claim.name},
-                {"verdict", claim.verdict},
-                {"at_full_size", claim.at_full_size},
-                {"statement", claim.statement}};
-  });
   return json;
-}
-
-std::string make_card_page(const EncodingCard& card) {
-  Page page{.title = title(card)};
-  std::istringstream equation(card.about.equation);
-  for (std::string line; std::getline(equation, line);) page.notes.push_back(line);
-  if (!card.about.source.empty()) page.notes.push_back("Source: " + card.about.source);
-  if (!card.about.used_in.empty())
-    page.notes.push_back(fmt::format("Used in: {}.", fmt::join(card.about.used_in, ", ")));
-  if (card.board.tasks.empty()) {
-    page.notes.push_back(no_result_text(card));
-  } else {
-    page.notes.push_back(short_text(card));
-    page.notes.push_back(overview_text(card.board));
-    page.notes.push_back(about_tasks());
-    if (!card.equal.empty()) page.notes.push_back(equal_text(card));
-    page.sections.push_back({"Aspects", "", {aspect_plot(card)}});
-    if (card.lengths) {
-      page.sections.push_back(
-          {"Lengths",
-           "",
-           {make_table_plot(length_table(*card.lengths), "Effective lengths", lengths_text(card))}});
-    } else {
-      page.notes.emplace_back(kNoLengths);
-    }
-    Section tasks{"Tasks", "", {}};
-    if (Plot plot = task_plot(card); !plot.rows.empty()) tasks.plots.push_back(std::move(plot));
-    for (OverviewTable& part : overview_tables(card.board, /*with_lengths=*/false))
-      tasks.plots.push_back(make_table_plot(part.table, part.title.substr(0, part.title.size() - 1)));
-    page.sections.push_back(std::move(tasks));
-  }
-  if (!card.claims.empty()) {
-    page.sections.push_back({"Claims",
-                             "",
-                             {make_table_plot(claims_table(card.claims), "Claims about it",
-                                              "The verdicts are those of the stored runs.")}});
-  }
-  return to_html(page);
 }
 
 }  // namespace posbench

@@ -60,7 +60,7 @@ std::vector<const BoardTask*> select_tasks(const Board& board,
 }
 
 Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status, bool with_lengths) {
-  Table table{{{"task"}}, {}};
+  Table table{{{"task", Align::left, Names::tasks}}, {}};
   const bool has_lengths = with_lengths && std::ranges::any_of(tasks, [](const BoardTask* task) {
                              return only_row(*task).effective_length.has_value();
                            });
@@ -74,7 +74,7 @@ Table make_table(const std::vector<const BoardTask*>& tasks, BoardStatus status,
     table.columns.push_back({"mean", Align::right});
     table.columns.push_back({"worst to best seed", Align::right});
   }
-  table.columns.push_back({"best encoding"});
+  table.columns.push_back({"best encoding", Align::left, Names::encodings});
   table.columns.push_back({"its mean", Align::right});
   for (const BoardTask* task : tasks) {
     const BoardRow& row = only_row(*task);

@@ -1,10 +1,11 @@
-// The card of an encoding.
+// The results of an encoding.
 #include "results/presentation/encoding_card.h"
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "results/document/render.h"
 #include "tests/catch.h"
 #include "tests/results/golden_board.h"
 
@@ -13,28 +14,16 @@ using namespace posbench;
 namespace {
 
 EncodingCard rope_card(const BoardReport& all) {
-  return make_card(
-      {"rope", "rotary", "score_h(i, j) = R(i) q . R(j) k\nR(t): rotation by t", "Su et al. 2021", {"LLaMA"}}, all,
-      golden_aspects(), {{"rope-fails", "reproduced", "not run", "rope fails on task2 & <others>"}});
+  return make_card("rope", all, make_board(all), golden_aspects());
 }
 
 std::string card_text(const EncodingCard& card) {
-  std::string text;
-  for (const CardPart& part : card_parts(card)) {
-    text += part.text + "\n\n";
-    if (!part.equation.empty()) text += part.equation + "\n\n";
-    if (!part.table.columns.empty()) text += to_console_text(part.table) + "\n";
-  }
-  return text;
+  return to_console_text(Document{.title = card.name, .blocks = card_blocks(card)});
 }
 
 }  // namespace
 
-TEST_CASE("the card of a small board has this text") {
-  CHECK(card_text(rope_card(golden_board())) == golden_text("card_rope.txt"));
-}
-
-TEST_CASE("the card of a small board with grids has effective lengths") {
+TEST_CASE("the card of a small board with grids has effective lengths, scores and every task") {
   BoardReport all = golden_board();
   add_grids(all);
   const EncodingCard card = rope_card(all);
@@ -44,6 +33,7 @@ TEST_CASE("the card of a small board with grids has effective lengths") {
   CHECK(json["effective_lengths"][0]["multiple"] == 2);
   CHECK(json["effective_lengths"][0]["high"] == 8);
   CHECK(json["effective_lengths"][2]["learned"] == false);
+  CHECK(card_plots(card).size() == 3);  // a heading, the scores and the accuracies
 }
 
 TEST_CASE("a card names the marked tasks, which do not count in its scores and its interquartile mean") {
@@ -66,6 +56,7 @@ TEST_CASE("a card states in short what the encoding learns, keeps and fails at")
     return card_text(rope_card(all)).find(text) != std::string::npos;
   };
   CHECK(contains("In short: it learns 2 of 3 tasks in distribution.\n"));
+  CHECK(contains("Effective lengths: none"));
   add_grids(all);
   CHECK(contains("It keeps twice the trained length on 2 of the 2 that have a grid of lengths: task0, task1.\n"));
   for (ExperimentResult& experiment : all.report.experiments) {
@@ -85,28 +76,9 @@ TEST_CASE("a card states that scores of some tasks of an aspect are not comparab
   CHECK(text.find("1 of 2") != std::string::npos);
 }
 
-TEST_CASE("the page of a card is whole, escapes texts, and states if there are no effective lengths") {
-  const std::string page = make_card_page(rope_card(golden_board()));
-  CHECK(page.starts_with("<!DOCTYPE html>"));
-  CHECK(page.find("<title>rope (encoding, rotary)</title>") != std::string::npos);
-  CHECK(page.find("Effective lengths: none") != std::string::npos);
-  CHECK(page.find("<others>") == std::string::npos);
-  CHECK(page.find("\\u003cothers\\u003e") != std::string::npos);
-  BoardReport all = golden_board();
-  add_grids(all);
-  const std::string with_grids = make_card_page(rope_card(all));
-  CHECK(with_grids.find("Effective lengths: none") == std::string::npos);
-  CHECK(with_grids.find("2x (2x..8x)") != std::string::npos);
-}
-
-TEST_CASE("each line of an equation is a paragraph of the page, also after half-open intervals") {
-  const std::string page =
-      make_card_page(make_card({"mine", "absolute", "u in [0, 1)\np = S u", "y", {}}, golden_board(), {}, {}));
-  CHECK(page.find("<p>u in [0, 1)</p>\n<p>p = S u</p>") != std::string::npos);
-}
-
 TEST_CASE("the card of an encoding without results names the command that makes some") {
-  const EncodingCard card = make_card({"mine", "absolute", "x", "y", {}}, golden_board(), golden_aspects(), {});
+  const BoardReport all = golden_board();
+  const EncodingCard card = make_card("mine", all, make_board(all), golden_aspects());
   CHECK(card_text(card).find("'posbench run -e mine' makes some.") != std::string::npos);
-  CHECK(make_card_page(card).find("makes some.") != std::string::npos);
+  CHECK(card_plots(card).empty());
 }

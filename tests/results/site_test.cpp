@@ -1,5 +1,5 @@
-// The pages of a site of a small board.
-#include "results/presentation/site.h"
+// Documents as HTML, and the files of a site.
+#include "results/document/site.h"
 
 #include <algorithm>
 #include <set>
@@ -8,150 +8,89 @@
 
 #include "results/document/page_template.h"
 #include "tests/catch.h"
-#include "tests/results/claim_fixtures.h"
-#include "tests/results/golden_board.h"
 
 using namespace posbench;
 
 namespace {
 
-/// The golden board, with encodings whose names are no names of files. `reference` must outlive the contents.
-SiteContents small_contents(const Report& reference) {
-  SiteContents contents{.version = "posbench 1 (commit {{content}} <x>)",
-                        .evidence = {},
-                        .board = golden_board(),
-                        .aspects = golden_aspects(),
-                        .texts = {.cost_source = "a test"},
-                        .reference = {"reference", reference}};
-  for (const char* name : {"rope", "alibi", "cope", "Rope", "cope (runs/<mine>)", "..", "cope (runs//mine )"})
-    contents.encodings.push_back({.about = {name, "rotary", "q k <sup>", "source & more", {"LLaMA"}},
-                                  .aliases = {"rotary"},
-                                  .facts = {{"notes", ""}, {"models", "causal"}},
-                                  .options = {}});
-  for (const TaskBaseline& task : contents.board.report.tasks)
-    contents.tasks.push_back({.name = task.task, .family = "family", .aspects = "recall", .facts = {{"a", "b"}}});
-  SiteClaim claim{.claim = {.name = "rope-fails", .statement = "rope fails on <task2>", .expected = "reproduced"},
-                  .result = {.verdict = ClaimVerdict::not_comparable, .reason = "a reason"},
-                  .full_claim = {},
-                  .full_result = {},
-                  .encodings = {"rope"},
-                  .tasks = {"task2"}};
-  contents.claims.push_back(claim);
-  return contents;
+/// Names that are no names of files, and two that differ in case.
+const std::vector<SiteEntry> kEntries{{Names::encodings, "rope", "encoding, rotary", {"rotary"}, "a <source>"},
+                                      {Names::encodings, "Rope", "", {}, ""},
+                                      {Names::encodings, "cope (runs/<mine>)", "", {}, ""},
+                                      {Names::encodings, "cope (runs//mine )", "", {}, ""},
+                                      {Names::encodings, "..", "", {}, ""},
+                                      {Names::tasks, "rope", "task", {}, ""},
+                                      {Names::claims, "rope-fails", "claim", {}, ""}};
+
+Document small_document() {
+  const Plot plot{.kind = "table", .title = "A plot", .about = "", .columns = {{"row", "row"}}};
+  return {.title = "a & b {{content}}",
+          .blocks = {Text{"A <note>."}, Heading{"Facts & more"}, Text{"q k <sup>\nline", /*is_preformatted=*/true},
+                     Facts{{{"empty", ""}, {"like", "rope, größe_α:<b>", Names::encodings}}}, Text{"The tasks:"},
+                     Table{{{"task", Align::left, Names::tasks}, {"mean", Align::right}},
+                           {{"rope *", Cell("0.5 < 1", Tone::good)}}},
+                     Heading{"Nothing"}},
+          .page_blocks = [plot] {
+            return std::vector<Document::Block>{Heading{"Plots"}, plot};
+          }};
 }
 
-std::vector<SiteFile> small_site() {
-  const Report reference = golden_board().report;
-  return make_site(small_contents(reference), 2);
-}
-
-std::string text_of(const std::vector<SiteFile>& files, const std::string& path) {
-  const auto found = std::ranges::find(files, path, &SiteFile::path);
-  return found == files.end() ? "" : found->text;
-}
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
-TEST_CASE("every encoding of a site has its own file, whatever its name is") {
+TEST_CASE("every name of a site has its own file, whatever it is") {
+  const SiteAddresses addresses(kEntries);
   std::set<std::string> paths;
-  for (const SiteFile& file : small_site()) {
-    CHECK(paths.insert(file.path).second);
-    CHECK(file.path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") ==
+  for (const SiteEntry& entry : kEntries) {
+    const std::string path = addresses.find(entry.kind, entry.name);
+    CHECK(paths.insert(path).second);
+    CHECK(path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") ==
           std::string::npos);
-    CHECK(file.path.find("/.") == std::string::npos);
-    CHECK(!file.text.empty());
+    CHECK(!has(path, "/."));
   }
-  for (const char* path : {"index.html", "board.html", "reference.html", "submit.html", "licenses.html",
-                           "claims.html", "encodings/rope.html", "encodings/Rope-2.html",
-                           "encodings/cope--runs--mine--.html", "encodings/cope--runs--mine---2.html",
-                           "encodings/-...html", "tasks/task2.html", "claims/rope-fails.html"}) {
+  for (const char* path : {"encodings/rope.html", "encodings/Rope-2.html", "encodings/cope--runs--mine--.html",
+                           "encodings/cope--runs--mine---2.html", "encodings/-...html", "tasks/rope.html",
+                           "claims/rope-fails.html"}) {
     CAPTURE(path);
     CHECK(paths.contains(path));
   }
+  CHECK(addresses.find(Names::encodings, "rope +2") == "encodings/rope.html");
+  CHECK(addresses.find(Names::encodings, "alibi").empty());
 }
 
-TEST_CASE("the pages of a site link encodings, tasks and claims, and escape texts") {
-  const std::vector<SiteFile> files = small_site();
-  const std::string index = text_of(files, "index.html"), rope = text_of(files, "encodings/rope.html"),
-                    task = text_of(files, "tasks/task2.html"), claim = text_of(files, "claims/rope-fails.html");
-  CHECK(index.find("<a href=\"encodings/rope.html\">rope</a>") != std::string::npos);
-  CHECK(index.find("<a href=\"tasks/task2.html\">task2</a>") != std::string::npos);
-  CHECK(index.find("<a href=\"claims/rope-fails.html\">rope-fails</a>") != std::string::npos);
-  CHECK(index.find("{{content}} &lt;x&gt;") != std::string::npos);  // as text, and not filled in again
-  CHECK(rope.find("<a href=\"../tasks/task2.html\">task2</a>") != std::string::npos);
-  CHECK(rope.find("<a href=\"../claims/rope-fails.html\">rope-fails</a>") != std::string::npos);
-  CHECK(rope.find("q k &lt;sup&gt;") != std::string::npos);
-  CHECK(rope.find("<dt>notes</dt>") == std::string::npos);  // an empty text
-  CHECK(task.find("<a href=\"../encodings/cope.html\">cope</a>") != std::string::npos);
-  CHECK(claim.find("rope fails on &lt;task2&gt;") != std::string::npos);
-  CHECK(claim.find("files/vega.js") == std::string::npos);  // a claim without evidence has no plot
-  CHECK(rope.find("<script src=\"../files/vega.js\"></script>") != std::string::npos);
-}
-
-TEST_CASE("a site has the verdict on a claim at both sizes, with its command and plot") {
-  const Report reference = golden_board().report;
-  SiteContents contents = small_contents(reference);
-  SiteClaim& one = contents.claims.front();
-  one.claim.comparable = false;
-  one.full_claim = claim({order("solves", "fails")});
-  one.full_claim.name = one.claim.name;
-  contents.evidence = three_encodings();
-  one.full_result = judge_claims(std::vector{one.full_claim}, contents.evidence).front();
-  const std::vector<SiteFile> files = make_site(contents, 2);
-  const std::string page = text_of(files, "claims/rope-fails.html"), counts = text_of(files, "claims.html");
-  const auto has = [](const std::string& text, const std::string& part) { return text.find(part) != text.npos; };
-  CHECK(has(page, "<dt>verdict</dt><dd>not comparable</dd>"));
-  CHECK(has(page, "<dt>verdict</dt><dd>reproduced</dd>"));
-  CHECK(has(page, "posbench reproduce --full rope-fails"));
-  CHECK(!has(page, "posbench reproduce rope-fails"));
-  CHECK(has(page, "\"title\":\"Evidence at the published size\""));
-  CHECK(has(text_of(files, "index.html"), ">not comparable</td><td class=\"good\">reproduced</td>"));
-  CHECK(has(counts, ">1 claims: 1 not comparable.</p>"));
-  CHECK(has(counts, ">1 claims: 1 reproduced.</p>"));
-  CHECK(has(counts, "\"addresses\":{\"rope-fails\":\"claims/rope-fails.html\"}"));
-  one.has_one_size = true;
-  CHECK(has(text_of(make_site(contents, 2), "claims/rope-fails.html"), ">Verdict at the published size<") ==
-        false);
-}
-
-TEST_CASE("the index of a site shows marks, and counts no results on marked tasks") {
-  const Report reference = golden_board().report;
-  SiteContents contents = small_contents(reference);
-  for (ExperimentResult& experiment : contents.board.report.experiments) {
-    if (experiment.id.task == "task2") experiment.splits[0].sequence.correct = 0;
-  }
-  const std::string before = text_of(make_site(contents, 2), "index.html");
-  contents.board.find_mark = [](const std::string& task) { return task == "task2" ? "open" : ""; };
-  const std::string index = text_of(make_site(contents, 2), "index.html");
-  const auto has = [](const std::string& text, const std::string& part) { return text.find(part) != text.npos; };
-  CHECK(has(before, ">0 of 3</td>"));
-  CHECK(has(index, ">open</td>"));
-  CHECK(has(index, "1 task marked control or open does not count: task2."));
-  CHECK(has(index, "no setting was found at which a model with attention learns it"));
-  CHECK(has(before, ">3</td><td class=\"number\">1.9x</td>"));  // the tasks and the cost of cope
-  CHECK(has(index, ">2</td><td class=\"number\">1.9x</td>"));
+TEST_CASE("a page of a document escapes texts, links names, and has its texts before its plots") {
+  const SiteAddresses addresses(kEntries);
+  const std::string page = make_site_page("tasks/a.html", small_document(), addresses).text;
+  CHECK(has(page, "<title>a &amp; b {{content}}</title>"));  // as text, and not filled in again
+  CHECK(has(page, "<p>A &lt;note&gt;.</p>"));
+  CHECK(has(page, "<li><a href=\"#facts---more\">Facts &amp; more</a></li>"));
+  CHECK(has(page, "q k &lt;sup&gt;\nline</pre>"));
+  CHECK(!has(page, "<dt>empty</dt>"));
+  CHECK(has(page, "<dd><a href=\"../encodings/rope.html\">rope</a>, größe_<wbr>α:<wbr>&lt;b&gt;</dd>"));
+  CHECK(has(page, "<table class=\"results sortable\" aria-label=\"The tasks\">"));
+  CHECK(has(page, "<th scope=\"row\"><a href=\"../tasks/rope.html\">rope *</a></th>"));
+  CHECK(has(page, "<td class=\"number good\">0.5 &lt; 1</td>"));
+  CHECK(!has(page, "Nothing"));
+  CHECK(has(page, "<script src=\"../files/vega.js\"></script>"));
+  Document without_plots = small_document();
+  without_plots.page_blocks = {};
+  CHECK(!has(make_site_page("a.html", without_plots, addresses).text, "files/vega.js"));
+  const std::string alone = to_html(make_page(small_document()));
+  CHECK(has(alone, "<th scope=\"row\">rope *</th>"));
+  CHECK(has(alone, "<style>"));
 }
 
 TEST_CASE("a site has the libraries of its plots once") {
-  const std::vector<SiteFile> files = small_site();
-  const auto bytes = [&](const std::string& path) { return text_of(files, path).size(); };
-  CHECK(bytes("files/vega.js") > 100'000);
-  CHECK(bytes("encodings/rope.html") < 20'000);
-  const std::string vega = text_of(files, "files/vega.js"), plots = text_of(files, "files/plots.js");
+  const std::vector<SiteFile> files = make_shared_files(kEntries, SiteAddresses(kEntries));
+  const auto text_of = [&](const std::string& path) {
+    return std::ranges::find(files, path, &SiteFile::path)->text;
+  };
+  const std::string vega = text_of("files/vega.js"), plots = text_of("files/plots.js");
+  CHECK(vega.size() > 100'000);
   CHECK(kPageTemplate.find(vega.substr(vega.find("const vega"), 100'000)) != kPageTemplate.npos);
   CHECK(plots.starts_with("\"use strict\";"));
-  CHECK(plots.find("JSON.stringify({\"curve\":") != std::string::npos);
-  CHECK(text_of(files, "licenses.html").find("Redistribution") != std::string::npos);
-}
-
-TEST_CASE("a site does not depend on the number of threads") {
-  const Report reference = golden_board().report;
-  const SiteContents contents = small_contents(reference);
-  const std::vector<SiteFile> one = make_site(contents, 1), four = make_site(contents, 4);
-  REQUIRE(one.size() == four.size());
-  for (size_t n = 0; n < one.size(); ++n) {
-    CAPTURE(one[n].path);
-    CHECK(one[n].path == four[n].path);
-    CHECK(one[n].text == four[n].text);
-  }
+  CHECK(has(plots, "JSON.stringify({\"curve\":"));
+  CHECK(has(text_of("licenses.html"), "Redistribution"));
+  CHECK(has(text_of("files/names.js"), "\"address\":\"encodings/rope.html\",\"aliases\":[\"rotary\"]"));
 }

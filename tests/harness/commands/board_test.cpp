@@ -112,7 +112,7 @@ TEST_CASE("the board ranks encodings by the tasks of aspects that they keep, and
   for (const Json& row : far.at("encodings")) CHECK(row.at("kept").empty());
   const Json both = ranked("counting,recall -e rope,alibi");
   CHECK(both.at("encodings").size() == 2);
-  const Json card = Json::parse(posbench_command(directory, "card rope --format json").out);
+  const Json card = Json::parse(posbench_command(directory, "show rope --format json").out);
   for (const Json& row : both.at("encodings")) {
     if (row.at("encoding") != "rope") continue;
     CHECK(row.at("scores").at(0).at("score") == card.at("aspects").at(1).at("score"));

@@ -39,7 +39,7 @@ TEST_CASE("names from papers stand for registered encodings, which reports recor
   CHECK(listed("stick").error.find("did you mean 'stick_breaking'?") != std::string::npos);
   CHECK(posbench_command(directory, "show none").out.find("also called:    nope, nopos\n") != std::string::npos);
   const Outcome model = posbench_command(directory, "show llama");
-  CHECK(model.out.starts_with("LLaMA (model) uses this encoding:\n\nrope (encoding, rotary)\n"));
+  CHECK(model.out.starts_with("LLaMA (model)\n\nrope (encoding, rotary)\n"));
   CHECK(model.out.find("used in:        RoFormer, GPT-J") != std::string::npos);
   CHECK(posbench_command(directory, "show NoPE").out == posbench_command(directory, "show none").out);
   CHECK(posbench_command(directory, "list encodings").out.find("also nope, nopos; ") != std::string::npos);
@@ -68,7 +68,7 @@ TEST_CASE("no alias is the registered name of an encoding or a task, and all are
 TEST_CASE("show explains splits, settings, metrics, claims, aspects and verdicts") {
   const TemporaryDirectory directory;
   const auto shown = [&](const std::string& name) { return posbench_command(directory, "show " + name).out; };
-  CHECK(shown("ood_far4").find("  last_x_retrieval ") != std::string::npos);
+  CHECK(shown("ood_far4").find("\nlast_x_retrieval ") != std::string::npos);
   CHECK(shown("training.steps").find("posbench run --set training.steps=") != std::string::npos);
   CHECK(shown("margin").find("answer's logit") != std::string::npos);
   CHECK(shown("recall").find("needle") != std::string::npos);
@@ -77,13 +77,13 @@ TEST_CASE("show explains splits, settings, metrics, claims, aspects and verdicts
   CHECK(shown("aspect:counting").starts_with("counting (aspect)\n"));
   CHECK(shown("weaker").find("posbench reproduce --list --verdict weaker") != std::string::npos);
   CHECK(shown("'not comparable'") == shown("not_comparable"));
-  CHECK(shown("'too few seeds'").starts_with("too few seeds (verdict of compare)\n"));
-  CHECK(shown("inconclusive").find("(verdict on a claim)") != std::string::npos);
-  CHECK(shown("inconclusive").find("(verdict of compare)") != std::string::npos);
-  CHECK(shown("not_comparable").starts_with("not comparable (verdict on a claim)\n"));
+  CHECK(shown("'too few seeds'").starts_with("too few seeds (verdict)\n\nof compare: "));
+  CHECK(shown("inconclusive").find("\nof a claim: ") != std::string::npos);
+  CHECK(shown("inconclusive").find("\nof compare: ") != std::string::npos);
+  CHECK(shown("not_comparable").starts_with("not comparable (verdict)\n"));
   const std::string claim = shown("abacus-addition");
   CHECK(claim.find("McLeish et al. 2024") != std::string::npos);
-  CHECK(claim.find("predicted:      reproduced\nverdict:        ") != std::string::npos);
+  CHECK(claim.find("predicted:      reproduced\n\nVerdict\n\nverdict:        ") != std::string::npos);
   CHECK(shown("path-flip-flop")
             .find("kind:           published number\nsource read:    paper text: section 4.1, Table 1") !=
         std::string::npos);
@@ -97,8 +97,8 @@ TEST_CASE("show explains splits, settings, metrics, claims, aspects and verdicts
     if (file == claim_files().end()) continue;
     const std::optional<int> seeds = stored_result(*file, ClaimSize::reduced).rules.front().seeds_needed;
     CHECK(shown(file->claim.name)
-              .ends_with(fmt::format("\n'posbench reproduce {}{}' trains its runs and judges it.\n",
-                                     file->claim.name, seeds ? fmt::format(" -s {}", *seeds) : "")));
+              .find(fmt::format("\n'posbench reproduce {}{}' trains its runs and judges it.\n", file->claim.name,
+                                seeds ? fmt::format(" -s {}", *seeds) : "")) != std::string::npos);
   }
   CHECK(posbench_command(directory, "show ood_fr4").error.find("did you mean 'ood_far4'?") != std::string::npos);
 }

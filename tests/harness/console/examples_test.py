@@ -53,7 +53,7 @@ case $command in
       has --jobs && set_value --jobs 1,2
     fi
     ;;
-  card) has runs/mine && arguments+=(--allow-different-budget) ;; # it was trained for 2 steps
+  show) has runs/mine && arguments+=(--allow-different-budget) ;; # it was trained for 2 steps
   verify) # the small run; the tests of the harness repeat experiments of the reference
     arguments[1]=runs/mine
     set_value --sample 1

@@ -23,7 +23,10 @@ class Terminal(Console):
             "board -t last_x_retrieval --split ood_far4 --color never",
             "reproduce --list --color never",
             "show ood_length",
-            "show last_x_retrieval",
+            "show last_x_retrieval --color never",
+            "show cope --color never",
+            "show reverse_string:length=1..10 --color never",
+            "show none-interleaved-one-layer --color never",
         ):
             code, shown = on_terminal(arguments + (" --color never" if "full" in arguments else ""), self.folder, 80)
             self.assertEqual(code, 0, shown)
@@ -42,17 +45,9 @@ class Terminal(Console):
 
     def test_definitions_and_lists_fit_eighty_columns_and_break_no_word(self):
         for arguments in (
-            "show cope",
-            "show rope",
             "check rope -q",
             "check flip_flop -q",
             "sample mqar -n 2",
-            "show flip_flop",
-            "show addition",
-            "show reverse_string:length=1..10",
-            "show random_automaton",
-            "show ood_far4",
-            "show none-interleaved-one-layer",
             "list encodings",
             "list tasks",
             "list settings",

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "encodings/aliases.h"
+#include "harness/commands/describe.h"
+#include "harness/config/embedded_data.h"
+#include "harness/console/read_board.h"
+#include "harness/runs/claims.h"
+#include "harness/runs/page_options.h"
+#include "results/presentation/encoding_card.h"
+
+namespace posbench {
+namespace {
+
+/// Returns the registered encoding of a name on the board. Null if it is the user's.
+const EncodingEntry* find_entry(const std::string& name) {
+  const std::string base = spec_name(name);
+  return encodings().contains(base) ? &encodings().find(base) : nullptr;
+}
+
+/// Returns the keys of `list --json` and those of the results.
+Json document_json(const std::string& name, const EncodingCard& card, const BoardTexts& texts) {
+  const EncodingEntry* entry = find_entry(name);
+  Json json = entry == nullptr ? Json{{"family", family_of(name)}} : to_json(*entry);
+  json["encoding"] = name;
+  json.update(to_json(card, texts));
+  json["claims"] = Json::array();
+  for (const ClaimFile& file : claim_files()) {
+    const std::vector<std::string> names = encodings_of(file);
+    if (std::ranges::find(names, name) == names.end()) continue;
+    json["claims"].push_back({{"claim", file.claim.name},
+                              {"verdict", to_string(stored_result(file, ClaimSize::reduced).verdict)},
+                              {"at_full_size", to_string(stored_result(file, ClaimSize::full).verdict)},
+                              {"statement", file.claim.statement}});
+  }
+  return json;
+}
+
+}  // namespace
+
+BoardResults make_board_results(BoardReport all) {
+  Board board = make_board(all);
+  std::vector<AspectTasks> aspects = tasks_by_aspect(all);
+  return {.all = std::move(all),
+          .board = std::move(board),
+          .aspects = std::move(aspects),
+          .texts = {.about = {}, .family = family_of, .style = style_of, .cost_source = board_costs().source}};
+}
+
+std::vector<Document::Block> definition(const EncodingEntry& entry) {
+  const EncodingInfo& info = entry.info;
+  std::vector<Document::Block> blocks{
+      Text{info.equation, /*is_preformatted=*/true},
+      Facts{{{"also called", fmt::format("{}", fmt::join(aliases_of(info.name), ", "))},
+             {"source", info.source},
+             {"used in", fmt::format("{}", fmt::join(info.used_in, ", "))},
+             {"notes", info.notes},
+             {"models", info.causal_only ? "causal" : "causal, bidirectional"},
+             {"learned", info.learned ? "yes" : "no"},
+             {"relative", to_string(info.relative)},
+             {"content", info.content_dependent},
+             {"extrapolates", to_string(info.extrapolates)},
+             {"distinct", to_string(info.distinct)},
+             {"distance decay", to_string(info.distance_decay)}}}};
+  if (!entry.options.empty()) blocks.push_back(options_table(entry.options));
+  return blocks;
+}
+
+Document encoding_document(const std::string& name, const BoardResults& results) {
+  const EncodingEntry* entry = find_entry(name);
+  Document document{
+      .title = fmt::format("{} (encoding, {})", name,
+                           entry == nullptr ? std::string("of a report") : to_string(entry->info.family)),
+      .blocks = {}};
+  if (entry != nullptr) document.blocks = definition(*entry);
+  const auto card =
+      std::make_shared<const EncodingCard>(make_card(name, results.all, results.board, results.aspects));
+  for (Document::Block& block : card_blocks(*card)) document.blocks.push_back(std::move(block));
+  add_claims_about(name, encodings_of, document);
+  document.page_blocks = [card] { return card_plots(*card); };
+  document.json = [card, name, texts = results.texts] { return document_json(name, *card, texts); };
+  return document;
+}
+
+Json to_json(const EncodingEntry& entry) {
+  const EncodingInfo& info = entry.info;
+  return {{"id", info.name},
+          {"aliases", aliases_of(info.name)},
+          {"family", to_string(info.family)},
+          {"equation", info.equation},
+          {"source", info.source},
+          {"used_in", info.used_in},
+          {"notes", info.notes},
+          {"causal_only", info.causal_only},
+          {"learned", info.learned},
+          {"extrapolates", to_string(info.extrapolates)},
+          {"relative", to_string(info.relative)},
+          {"content_dependent", info.content_dependent},
+          {"distinct", to_string(info.distinct)},
+          {"distance_decay", to_string(info.distance_decay)},
+          {"variants", info.variants},
+          {"options", to_json(entry.options)}};
+}
+
+}  // namespace posbench

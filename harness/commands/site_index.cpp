@@ -1,0 +1,225 @@
+// The index of a site, and the page that counts the claims.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "encodings/aliases.h"
+#include "harness/commands/site_pages.h"
+#include "harness/runs/claims.h"
+#include "harness/runs/page_options.h"
+#include "harness/runs/provenance.h"
+#include "results/presentation/accuracy_text.h"
+#include "results/presentation/claims_page.h"
+#include "results/presentation/claims_text.h"
+#include "results/presentation/over_tasks_text.h"
+#include "results/statistics/over_tasks.h"
+
+namespace posbench {
+namespace {
+
+/// The number of tasks of an encoding, and its cost.
+struct BoardCounts {
+  int tasks = 0, learned = 0, in_first_tier = 0;
+  std::string cost;
+};
+
+/// Returns the counts of each encoding. Marked tasks do not count.
+std::map<std::string, BoardCounts> count_tasks(const Board& board) {
+  std::map<std::string, BoardCounts> counts;
+  for (const BoardTask& task : board.tasks) {
+    for (const BoardRow& row : task.rows) {
+      BoardCounts& count = counts[row.encoding];
+      count.cost = cost_text(row);
+      if (!task.mark.empty()) continue;
+      ++count.tasks;
+      count.learned += row.status != BoardStatus::not_learned ? 1 : 0;
+      count.in_first_tier += row.tier == 1 ? 1 : 0;
+    }
+  }
+  return counts;
+}
+
+/// Returns the tasks that the most encodings ran.
+Board select_common_tasks(const Board& board) {
+  size_t most = 0;
+  for (const BoardTask& task : board.tasks) most = std::max(most, task.summary.encodings);
+  Board common{.options = board.options, .tasks = {}};
+  for (const BoardTask& task : board.tasks) {
+    if (task.summary.encodings == most) common.tasks.push_back(task);
+  }
+  return common;
+}
+
+/// Returns the interquartile mean of an encoding, or "-".
+std::string mean_text(const OverTasks& over, const std::string& encoding) {
+  const auto found = std::ranges::find(over.rows, encoding, &OverTasksRow::encoding);
+  return found == over.rows.end() ? "-" : estimate_text(found->interquartile_mean);
+}
+
+/// Returns the encodings with the highest interquartile mean first, then those without one.
+std::vector<std::string> sort_encodings(const Site& site, const OverTasks& common) {
+  std::vector<std::string> sorted = site.encodings;
+  std::ranges::stable_sort(sorted, {}, [&](const std::string& name) {
+    return std::ranges::find(common.rows, name, &OverTasksRow::encoding) - common.rows.begin();
+  });
+  return sorted;
+}
+
+void add_encodings(const Site& site, Document& document) {
+  const Board& board = site.results.board;
+  const OverTasks common = summarize_over_tasks(select_common_tasks(board)), all = summarize_over_tasks(board);
+  Table table{{{"encoding", Align::left, Names::encodings},
+               {"family"},
+               {fmt::format("over {} tasks (95 %)", common.tasks.size()), Align::right},
+               {fmt::format("over {} tasks (95 %)", all.tasks.size()), Align::right},
+               {"tier 1 on", Align::right},
+               {"learned", Align::right},
+               {"tasks", Align::right},
+               {"cost", Align::right},
+               {"claims", Align::right},
+               {"also called"}},
+              {}};
+  std::map<std::string, BoardCounts> counts = count_tasks(board);
+  for (const std::string& name : sort_encodings(site, common)) {
+    const BoardCounts& count = counts[name];
+    const auto claims = std::ranges::count_if(claim_files(), [&](const ClaimFile& file) {
+      const std::vector<std::string> names = encodings_of(file);
+      return std::ranges::find(names, name) != names.end();
+    });
+    table.rows.push_back({name, family_of(name), mean_text(common, name), mean_text(all, name),
+                          fmt::format("{}", count.in_first_tier), fmt::format("{}", count.learned),
+                          fmt::format("{}", count.tasks), count.cost.empty() ? "-" : count.cost,
+                          fmt::format("{}", claims), fmt::format("{}", fmt::join(aliases_of(name), ", "))});
+  }
+  document.blocks.push_back(Heading{"Encodings"});
+  document.blocks.push_back(std::move(table));
+  document.blocks.push_back(Note{fmt::format(
+      "over {} tasks: the interquartile mean of the sequence accuracy out of distribution, on the tasks that all or most "
+      "encodings ran: {}. In brackets, 95 % by resampling seeds. The next column has the same over all {} tasks that an "
+      "encoding of the board has learned, for encodings that ran all of them.",
+      common.tasks.size(), fmt::join(common.tasks, ", "), all.tasks.size())});
+  document.blocks.push_back(Note{
+      "tier 1 on: tasks on which the seeds cannot tell the encoding from the best. learned: tasks on which at least half of the "
+      "seeds learn the training distribution. tasks: tasks that it ran. cost: core time of a training step; plain attention "
+      "has 1."});
+  const std::vector<std::string> marked = marked_tasks(board);
+  if (!marked.empty()) document.blocks.push_back(Note{marked_text(marked)});
+}
+
+void add_tasks(const Site& site, Document& document) {
+  const Board& board = site.results.board;
+  Table table{{{"task", Align::left, Names::tasks},
+               {"family"},
+               {"aspects"},
+               {"learned by", Align::right},
+               {"0.90 or more", Align::right},
+               {"best encoding", Align::left, Names::encodings},
+               {"its accuracy", Align::right},
+               {"published as"}},
+              {}};
+  for (const std::string& name : site.tasks) {
+    const bool is_known = tasks().contains(spec_name(name));
+    const TaskInfo info = is_known ? tasks().find(spec_name(name)).info : TaskInfo{.family = "other"};
+    std::vector<Cell> cells{name, info.family, info.aspects.empty() ? "-" : aspects_text(info)};
+    const auto found = std::ranges::find(board.tasks, name, &BoardTask::task);
+    if (found == board.tasks.end()) {
+      cells.insert(cells.end(), {"-", "-", "-", "-"});
+    } else {
+      const BoardTaskSummary& summary = found->summary;
+      cells.insert(cells.end(), {learned_by_text(*found), fmt::format("{}", summary.keep.size()),
+                                 summary.best ? name_text(*summary.best) : "-",
+                                 summary.best ? accuracy_text(summary.best->mean) : "-"});
+    }
+    cells.emplace_back(info.published_name);
+    table.rows.push_back(std::move(cells));
+  }
+  document.blocks.push_back(Heading{"Tasks"});
+  document.blocks.push_back(std::move(table));
+  document.blocks.push_back(Note{
+      "learned by: encodings of which at least half of the seeds learn the training distribution. 0.90 or more, best "
+      "encoding: of those, by the sequence accuracy out of distribution."});
+  if (!marked_tasks(board).empty()) document.blocks.push_back(Note{kAboutMarks});
+}
+
+/// Claims with their results at one size.
+struct Judged {
+  std::vector<Claim> claims;
+  std::vector<ClaimResult> results;
+};
+
+/// Returns the claims at a size; at full size only those that runs have decided.
+Judged judged_claims(ClaimSize size) {
+  Judged judged;
+  for (const Claim& claim : plan_claims({}, size).claims) {
+    const auto file =
+        std::ranges::find(claim_files(), claim.name, [](const auto& each) { return each.claim.name; });
+    ClaimResult result = stored_result(*file, size);
+    if (size == ClaimSize::full && !is_judged(result.verdict)) continue;
+    judged.claims.push_back(claim);
+    judged.results.push_back(std::move(result));
+  }
+  return judged;
+}
+
+void add_claims(Document& document) {
+  const Judged judged = judged_claims(ClaimSize::reduced);
+  std::vector<const ClaimFile*> files;
+  for (const ClaimFile& file : claim_files()) files.push_back(&file);
+  document.blocks.push_back(Heading{"Claims"});
+  document.blocks.push_back(claims_table(files));
+  document.blocks.push_back(Note{fmt::format(
+      "Verdicts of the stored runs: {}. Kinds: {}. The column 'published size' has the verdicts on models of the published "
+      "size. The page Claims, above, counts the verdicts by family, and has plots of the published and the found values.",
+      claim_notes(judged.claims, judged.results).front(), claim_kinds(judged.claims))});
+}
+
+}  // namespace
+
+Document index_document(const Site& site) {
+  const Board& board = site.results.board;
+  Document document{.title = "posbench: position encodings of transformers", .blocks = {}};
+  document.blocks.push_back(Text{fmt::format(
+      "This site has a page for each of {} position encodings, {} synthetic tasks or tasks with options, and {} claims. "
+      "The board has the results of small transformers with {} of the encodings on {} of the tasks. {}",
+      site.encodings.size(), site.tasks.size(), claim_files().size(), count_tasks(board).size(),
+      board.tasks.size(), version())});
+  for (const std::string& warning : site.results.all.warnings) document.blocks.push_back(Text{"Note: " + warning});
+  add_encodings(site, document);
+  add_tasks(site, document);
+  add_claims(document);
+  return document;
+}
+
+Document claims_document(const FindPage& find_page) {
+  Document document{
+      .title = "Claims of papers about position encodings",
+      .blocks = {Text{"The index lists all claims. Each has a page with its rules, its source and the seeds "
+                      "that decide it."}}};
+  std::vector<Document::Block> plots;
+  for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
+    const Judged judged = judged_claims(size);
+    if (judged.claims.empty()) continue;
+    const std::string name = size == ClaimSize::full ? "published" : "reduced";
+    document.blocks.push_back(Heading{fmt::format("Verdicts at the {} size", name)});
+    document.blocks.push_back(
+        Text{fmt::format("{} claims: {}.", judged.claims.size(), count_verdicts(judged.results))});
+    document.blocks.push_back(Text{"Verdicts by family:"});
+    document.blocks.push_back(count_claims(judged.claims, judged.results, "family", &Claim::family));
+    document.blocks.push_back(Text{"Verdicts by kind:"});
+    document.blocks.push_back(
+        count_claims(judged.claims, judged.results, "kind", [](const Claim& one) { return to_string(one.kind); }));
+    plots.push_back(Heading{fmt::format("Published and found, {} size", name)});
+    for (Plot& plot : published_plots(judged.claims, judged.results, stored_claims(size).evidence,
+                                      [&](const Claim& claim) { return find_page(Names::claims, claim.name); }))
+      plots.push_back(std::move(plot));
+  }
+  document.page_blocks = [plots] { return plots; };
+  return document;
+}
+
+}  // namespace posbench
