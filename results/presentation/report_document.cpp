@@ -59,7 +59,7 @@ void add_notes(std::vector<std::string> notes, Document& document) {
 void add_accuracies(const Summary& summary, const ReportChoice& choice, Document& document) {
   if (choice.by_split) {
     for (auto& [task, table] : split_tables(summary, choice.metric)) {
-      document.blocks.push_back(Heading{task});
+      document.blocks.push_back(Text{task});
       document.blocks.push_back(std::move(table));
     }
   } else {
