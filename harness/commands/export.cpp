@@ -28,7 +28,7 @@ namespace {
 enum class SampleFormat { jsonl, safetensors };
 
 struct ExportRequest {
-  ConfigRequest config;               // only its layout, begin token and splits matter
+  ConfigArguments config;             // only its layout, begin token and splits matter
   std::string task, split = "train";  // or validation, or a split for its test samples
   std::uint64_t seed = 0, first = 0, count = 1000;
   std::optional<SampleFormat> format;             // empty: that of the file's extension, or jsonl

@@ -16,8 +16,8 @@
 #include "base/parallel_for.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/execute_run.h"
 #include "harness/commands/reproduce_request.h"
-#include "harness/commands/run_config.h"
 #include "harness/config/user_files.h"
 #include "harness/console/command.h"
 #include "harness/console/message.h"
@@ -178,18 +178,18 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
     const fs::path path = directory / plan.runs[i].name;
     if (!request.shard.has(i) || !find_report(path).empty()) continue;
     write_note(fmt::format("run {} of {}: {}", i + 1, plan.runs.size(), plan.runs[i].name));
-    RunRequest run_request;
-    run_request.jobs = request.jobs;
-    run_request.directory = path;
-    run_request.existing = Existing::resume;
-    run_request.reuse = runs_of(plan.runs[i].name, request.with);
-    run_request.refuse_useless = false;
-    run_request.print_summary = false;
-    run_request.needs_resume_flag = false;
-    run_request.verbosity = is_quiet() ? Verbosity::quiet : Verbosity::normal;
-    run_request.color = request.output.color;
-    run_request.command = request.command;
-    if (const int code = run_config(plan.runs[i].config, run_request)) return code;
+    ExecutionOptions execution;
+    execution.jobs = request.jobs;
+    execution.directory = path;
+    execution.existing = Existing::resume;
+    execution.reuse = runs_of(plan.runs[i].name, request.with);
+    execution.refuse_useless = false;
+    execution.print_summary = false;
+    execution.needs_resume_flag = false;
+    execution.verbosity = is_quiet() ? Verbosity::quiet : Verbosity::normal;
+    execution.color = request.output.color;
+    execution.command = request.command;
+    if (const int code = execute_run(plan.runs[i].config, execution)) return code;
   }
   return 0;
 }

@@ -18,7 +18,7 @@
 #include "encodings/aliases.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
-#include "harness/commands/run_config.h"
+#include "harness/commands/execute_run.h"
 #include "harness/config/names.h"
 #include "harness/config/sweep.h"
 #include "harness/config/user_files.h"
@@ -35,8 +35,8 @@
 namespace posbench {
 namespace {
 
-struct Request : RunRequest {
-  ConfigRequest config;
+struct Request : ExecutionOptions {
+  ConfigArguments config;
   bool resume = false, force = false, verbose = false;
   bool keep_going = false;  // skip incompatible tasks and encodings
   bool list_only = false, show_config = false;
@@ -132,7 +132,7 @@ void print_list(const Suite& suite) {
 bool continues_stored_run(const Request& request) {
   if (!request.resume) return false;
   if (!request.directory) throw InputError("--resume needs -o DIR, the directory of the run to continue");
-  const ConfigRequest& c = request.config;
+  const ConfigArguments& c = request.config;
   if (c.profile || c.file || c.tasks || c.encodings || c.seeds || c.learning_rates || c.extend ||
       c.match_compute || !c.settings.empty() || !c.sweeps.empty())
     return false;
@@ -170,7 +170,7 @@ RunConfig read_stored_run(Request& request) {
 }
 
 /// States which encodings the aliases in -e stand for, because tables and reports have the registered names.
-void explain_aliases(const ConfigRequest& config) {
+void explain_aliases(const ConfigArguments& config) {
   if (!config.encodings) return;
   for (const std::string& item : split_specs(*config.encodings)) {
     const std::string name = spec_name(item);
@@ -195,7 +195,7 @@ int run(Request& request) {
     print_list(make_suite(config, request.shard));
     return 0;
   }
-  return run_config(config, request);
+  return execute_run(config, request);
 }
 
 void add_selection(Command& command, Request& request) {

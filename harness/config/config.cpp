@@ -109,7 +109,7 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
   return first;
 }
 
-RunConfig make_config(const ConfigRequest& request) {
+RunConfig make_config(const ConfigArguments& request) {
   RunConfig config;
   Json file;
   std::string file_name;

@@ -43,7 +43,7 @@ struct RunConfig : ExperimentOptions {
 };
 
 /// The arguments of a command line that change the configuration.
-struct ConfigRequest {
+struct ConfigArguments {
   std::optional<std::string> profile, tasks, encodings, seeds, learning_rates, extend;
   std::optional<std::filesystem::path> file;
   std::vector<std::string> settings;         // "model.width=128"
@@ -53,7 +53,7 @@ struct ConfigRequest {
 
 /// Applies the profile, then the file (a configuration, or a report, whose run it repeats), then the flags. A
 /// profile that is only named in a file is not applied if the file has a whole configuration. Throws InputError.
-RunConfig make_config(const ConfigRequest&);
+RunConfig make_config(const ConfigArguments&);
 
 /// Applies a JSON object: its settings replace earlier overrides, and its own overrides replace its settings, in
 /// whichever order they are given. `where` is the prefix of messages. Throws InputError.

@@ -40,7 +40,7 @@ void check_output_place(const std::filesystem::path& file) {
   }
 }
 
-void add_configuration(Command& command, ConfigRequest& config) {
+void add_configuration(Command& command, ConfigArguments& config) {
   command
       .name("--profile", config.profile, ValueKind::profile,
             "name of a set of settings ('posbench list profiles' shows all)")

@@ -24,7 +24,7 @@ struct Output {
 };
 
 /// Adds --profile, --config and --set.
-void add_configuration(Command&, ConfigRequest&);
+void add_configuration(Command&, ConfigArguments&);
 /// Adds --color.
 void add_color(Command&, std::string& color);
 /// Adds --metric. A command that compares splits does not offer the effective length.

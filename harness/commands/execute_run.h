@@ -11,7 +11,7 @@
 
 namespace posbench {
 
-struct RunRequest {
+struct ExecutionOptions {
   int jobs = 0;     // 0: as many as there are cores for their threads
   int threads = 0;  // of each experiment; kIdleCores: one, and idle cores
   std::optional<std::filesystem::path> directory;
@@ -32,6 +32,6 @@ struct RunRequest {
 
 /// Returns the exit code: 0; 1 if an experiment diverged or failed (only with `print_summary` or `fail_fast`), a
 /// file could not be written or memory ran out; 130 if it was interrupted. Throws InputError before anything runs.
-int run_config(const RunConfig&, const RunRequest&);
+int execute_run(const RunConfig&, const ExecutionOptions&);
 
 }  // namespace posbench

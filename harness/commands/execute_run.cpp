@@ -1,4 +1,4 @@
-#include "harness/commands/run_config.h"
+#include "harness/commands/execute_run.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -72,7 +72,7 @@ std::string quoted(const std::string& word) {
 }
 
 /// Returns the numbers of stored experiments and of checkpoints, and the command that continues the run.
-std::string how_to_resume(const RunRequest& request, const RunDirectory& directory, size_t experiments) {
+std::string how_to_resume(const ExecutionOptions& request, const RunDirectory& directory, size_t experiments) {
   std::vector<std::string> words;
   for (const std::string& word : request.command) {
     if (word != "--force" && word != "--resume") words.push_back(quoted(word));
@@ -110,7 +110,7 @@ size_t count_missing(const Experiment& e, const RunDirectory& directory) {
 }
 
 /// Runs the unfinished experiments and stores their results.
-void run_pending(const RunRequest& request, const Suite& suite, int jobs, RunDirectory& directory) {
+void run_pending(const ExecutionOptions& request, const Suite& suite, int jobs, RunDirectory& directory) {
   const std::filesystem::path& path = directory.path();
   std::vector<Experiment> pending;
   double total_work = 0;
@@ -200,7 +200,7 @@ class Signals {
 
 /// Runs the unfinished experiments, measures the trivial predictors and writes the report. Empty if it was
 /// interrupted.
-std::optional<SummarizedReport> run_into(const RunRequest& request, const Suite& suite, int jobs, Json about,
+std::optional<SummarizedReport> run_into(const ExecutionOptions& request, const Suite& suite, int jobs, Json about,
                                          RunDirectory& directory) {
   run_pending(request, suite, jobs, directory);
   if (interruption.stop_requested()) return std::nullopt;
@@ -217,7 +217,7 @@ std::optional<SummarizedReport> run_into(const RunRequest& request, const Suite&
 /// Returns the experiments that other runs give. Throws InputError if one of them gives none, unless a shard was
 /// requested or `refuse_useless` is false. Throws it also if models are to be saved, or if --force would delete
 /// one of these runs.
-ReusedResults read_results_of_others(const Suite& suite, const RunRequest& request) {
+ReusedResults read_results_of_others(const Suite& suite, const ExecutionOptions& request) {
   if (request.reuse.empty()) return {};
   if (request.save_models) {
     throw InputError(
@@ -256,7 +256,7 @@ void leave_out_begun(const Suite& suite, const RunDirectory& directory, ReusedRe
 
 }  // namespace
 
-int run_config(const RunConfig& config, const RunRequest& request) {
+int execute_run(const RunConfig& config, const ExecutionOptions& request) {
   Suite suite = make_suite(config, request.shard);
   ReusedResults reused = read_results_of_others(suite, request);
   for (const auto& task : suite.tasks) {
