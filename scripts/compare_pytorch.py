@@ -4,8 +4,7 @@
 It builds the model of each size of `posbench bench` in PyTorch, with the encodings none, learned_abs, rope, alibi, cope, fox
 and dape (over ALiBi). It measures training steps (forward, backward, clipping, AdamW) of both in turn, in processor time of
 one thread. PyTorch trains in three forms: eager, eager with fused AdamW, and compiled with fused AdamW. The ratio divides
-the tokens per second of posbench by those of the fastest form. With --length, the last columns are the memory that training
-takes in addition to that of the idle program, in posbench and in PyTorch (eager). Without torch the script is skipped.
+the tokens per second of posbench by those of the fastest form. Without torch the script is skipped.
 
     scripts/compare_pytorch.py build/release/posbench --sizes quick,cope -e none,cope
     scripts/compare_pytorch.py build/release/posbench --sizes cope -e none --batch 16
@@ -13,8 +12,6 @@ takes in addition to that of the idle program, in posbench and in PyTorch (eager
 """
 
 import argparse
-import ctypes
-import gc
 import json
 import math
 import os
@@ -65,12 +62,6 @@ def select_sizes(request):
             length, batch = request.length, max(1, batch * length // request.length)
         sizes.append(Size(name, layers, width, heads, length, causal, request.batch or batch))
     return sizes
-
-
-def megabytes(field):
-    """Returns a field of /proc/self/status: VmRSS is the memory in use, VmHWM the most since the last reset."""
-    with open("/proc/self/status", encoding="utf-8") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith(field)) / 1024
 
 
 def rotate(x, cosine, sine):
@@ -209,7 +200,7 @@ class Trainer:
 
 
 def run_bench(request, size, encoding):
-    """Returns the measurement of posbench: tokens_per_second, memory_bytes and others."""
+    """Returns the measurement of posbench: tokens_per_second and others."""
     command = [request.posbench, "bench", "--json", "-e", encoding, "--sizes", size.name, "--repetitions", "5"]
     command += ["--length", str(size.length), "--batch", str(size.batch)]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
@@ -217,30 +208,22 @@ def run_bench(request, size, encoding):
 
 
 def measure(request, size, encoding):
-    trainers, memory = {}, 0
+    trainers = {}
     for form in FORMS:
         if form != "compiled" or not request.eager_only:
-            gc.collect()
-            ctypes.CDLL(None).malloc_trim(0)
-            before = megabytes("VmRSS")
-            with open("/proc/self/clear_refs", "w", encoding="utf-8") as file:
-                file.write("5")  # resets VmHWM
             trainers[form] = Trainer(size, encoding, form)
             for _ in range(3):
                 trainers[form].step()
-            memory = memory or megabytes("VmHWM") - before
     ours, theirs = [], {form: [] for form in trainers}
     for _ in range(request.rounds):
-        row = run_bench(request, size, encoding)
-        ours.append(row["tokens_per_second"]["training"])
+        ours.append(run_bench(request, size, encoding)["tokens_per_second"]["training"])
         for form, trainer in trainers.items():
             theirs[form].append(trainer.tokens_per_second(request.seconds))
     ratios = sorted(a / max(b) for a, b in zip(ours, zip(*theirs.values())))
     medians = "".join(f"{statistics.median(theirs[form]):>10.0f}" if form in theirs else f"{'-':>10}" for form in FORMS)
     print(
         f"{size.name:<7}{size.length:>6}  {encoding:<12}{statistics.median(ours):>10.0f}{medians}"
-        f"{statistics.median(ratios):>7.2f}  {ratios[0]:.2f} .. {ratios[-1]:.2f}"
-        + (f"{row['memory_bytes'] / 2**20:>8.0f}{memory:>8.0f}" if request.length else ""),
+        f"{statistics.median(ratios):>7.2f}  {ratios[0]:.2f} .. {ratios[-1]:.2f}",
         flush=True,
     )
 
@@ -268,7 +251,7 @@ def main():
     print(f"torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}; tokens per second of processor time")
     print(
         f"{'size':<7}{'length':>6}  {'encoding':<12}{'posbench':>10}{'eager':>10}{'fused':>10}{'compiled':>10}"
-        f"{'ratio':>7}  {f'of {request.rounds} rounds':<12}" + (f"{'MiB':>8}{'eager':>8}" if request.length else "")
+        f"{'ratio':>7}  of {request.rounds} rounds"
     )
     for size in select_sizes(request):
         for encoding in request.encodings.split(","):

@@ -43,7 +43,6 @@ class BenchmarkedModel {
   Spec spec;
   std::vector<double> step_seconds, peak_fractions, relative;
   std::vector<double> evaluation_seconds, relative_evaluation;
-  std::int64_t memory = 0;  // bytes
 
  private:
   BenchmarkSize size_;

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -19,7 +17,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/analysis/benchmark.h"
-#include "harness/analysis/memory_use.h"
 #include "harness/commands/bench_request.h"
 #include "harness/commands/commands.h"
 #include "harness/config/config.h"
@@ -37,17 +34,6 @@ namespace posbench {
 namespace {
 
 using Models = std::vector<std::unique_ptr<BenchmarkedModel>>;
-
-/// Returns a function that takes the memory of training and testing with one encoding. It does nothing if the
-/// encoding is not defined at this size.
-std::function<void()> memory_user(const Spec& encoding, const BenchmarkSize& size) {
-  if (!can_build(encoding, size)) return [] {};
-  return [&] {
-    BenchmarkedModel model(encoding, size);
-    model.step();
-    model.evaluate();
-  };
-}
 
 Json to_json(const MedianAndRange& s) { return {{"min", s.low}, {"median", s.median}, {"max", s.high}}; }
 
@@ -71,7 +57,6 @@ Json to_json(const BenchmarkedModel& m, const BenchmarkSize& size) {
           {"gflops", m.gflop() / step.median},
           {"tokens_per_second",
            {{"training", m.tokens() / step.median}, {"evaluation", m.tokens() / evaluation.median}}},
-          {"memory_bytes", m.memory},
           {"spread",
            {{"step_seconds", to_json(step)},
             {"evaluation_seconds", to_json(evaluation)},
@@ -119,8 +104,7 @@ std::vector<Column> step_columns() {
           {"of peak", Align::right},
           {"training cost", Align::right},
           {"evaluated/s", Align::right},
-          {"evaluation cost", Align::right},
-          {"MiB", Align::right}};
+          {"evaluation cost", Align::right}};
 }
 
 std::vector<Cell> step_row(const BenchmarkedModel& m, const BenchmarkSize& size) {
@@ -134,40 +118,22 @@ std::vector<Cell> step_row(const BenchmarkedModel& m, const BenchmarkSize& size)
           fmt::format("{:.0f} %", 100 * median_and_range(m.peak_fractions).median),
           fmt::format("{:.2f}", median_and_range(m.relative).median),
           fmt::format("{:.0f}", m.tokens() / median_and_range(m.evaluation_seconds).median),
-          fmt::format("{:.2f}", median_and_range(m.relative_evaluation).median),
-          fmt::format("{:.1f}", static_cast<double>(m.memory) / (1 << 20))};
-}
-
-/// Measures the memory of all models, size by size, then encoding by encoding.
-std::vector<std::int64_t> measure_memory(const std::vector<BenchmarkSize>& sizes, const std::vector<Spec>& specs) {
-  std::vector<std::function<void()>> users;
-  for (const BenchmarkSize& size : sizes) {
-    for (const Spec& spec : specs) users.push_back(memory_user(spec, size));
-  }
-  MemoryUse memory_use(users);  // starts before the thread of the status line
-  const StatusLine status("measuring memory");
-  std::vector<std::int64_t> bytes;
-  for (size_t n = 0; n < users.size(); ++n) bytes.push_back(memory_use.next());
-  return bytes;
+          fmt::format("{:.2f}", median_and_range(m.relative_evaluation).median)};
 }
 
 /// Throws InputError for an unknown size or encoding.
 void bench_steps(const BenchRequest& request) {
   const std::vector<Spec> specs = select_encodings(request);
   const std::vector<BenchmarkSize> selected = select_sizes(request);
-  const std::vector<std::int64_t> memory = measure_memory(selected, specs);
   Json result{{"context", provenance(request.command)}, {"benchmarks", Json::array()}};
   Growth growth;
   Table table{.columns = step_columns(), .naming = 3};
   {
     StatusLine status("measuring steps");
-    for (size_t at = 0; at < selected.size(); ++at) {
-      const BenchmarkSize& size = selected[at];
+    for (const BenchmarkSize& size : selected) {
       Models models;
-      for (size_t n = 0; n < specs.size(); ++n) {
-        if (!can_build(specs[n], size)) continue;
-        models.push_back(std::make_unique<BenchmarkedModel>(specs[n], size));
-        models.back()->memory = memory[at * specs.size() + n];
+      for (const Spec& spec : specs) {
+        if (can_build(spec, size)) models.push_back(std::make_unique<BenchmarkedModel>(spec, size));
       }
       status.set_text(
           fmt::format("{}, length {}: {}", size.name, size.length, counted(models.size(), "encoding")));
@@ -184,7 +150,7 @@ void bench_steps(const BenchRequest& request) {
   std::vector<std::string> notes{
       "tokens/s, GFLOP/s: in training. of peak: GFLOP/s as a share of the speed of the machine's matrix products. "
       "evaluated/s: tokens per second in evaluation. training cost, evaluation cost: the time relative to that of "
-      "'none'. MiB: the most memory that training and evaluation take."};
+      "'none'."};
   std::erase_if(growth, [](const auto& of_model) { return of_model.second.size() < 2; });
   if (!growth.empty()) {
     for (const auto& [name, by_length] : growth)
@@ -264,7 +230,6 @@ void bench_samples(const BenchRequest& request) {
 
 void add_bench(CommandLine& line) {
   const auto request = std::make_shared<BenchRequest>();
-  const auto color = std::make_shared<std::string>("auto");
   Command& command = line.add(
       kExplore, "bench", "Measure the speed of training steps, relative to the machine's matrix-multiply peak");
   command
@@ -307,7 +272,7 @@ void add_bench(CommandLine& line) {
       .excludes("--threads")
       .excludes("--samples");
   command.flag("--json", request->json, "output as JSON, with the spread of the measurements");
-  add_color(command, *color);
+  add_color(command, request->color);
   command.explain(
       {{"posbench bench", ""},
        {"posbench bench -e all --sizes che,cope --json", ""},
@@ -316,9 +281,8 @@ void add_bench(CommandLine& line) {
        {"posbench bench -e none --sizes cope --threads 1,2,4,8", "throughput of one training"},
        {"posbench bench -e none,cope --sizes quick --profile", "where the time of a step goes"},
        {"posbench bench --samples", "speed of the tasks"}});
-  command.run([=, &line] {
+  command.run([request, &line] {
     request->command = line.arguments;
-    request->color = wants_color(*color);
     if (request->samples) {
       bench_samples(*request);
     } else if (request->profile) {

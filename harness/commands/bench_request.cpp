@@ -1,7 +1,6 @@
 #include "harness/commands/bench_request.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -10,9 +9,9 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/config/names.h"
-#include "harness/console/terminal.h"
+#include "harness/console/output.h"
 #include "harness/training/make_model.h"
-#include "results/document/wrap.h"
+#include "results/document/document.h"
 
 namespace posbench {
 namespace {
@@ -77,15 +76,11 @@ bool can_build(const Spec& encoding, const BenchmarkSize& size) {
 
 void print(const BenchRequest& request, const Json& json, const std::vector<Table>& tables,
            const std::vector<std::string>& notes) {
-  if (request.json) {
-    fmt::print("{}\n", json.dump(2));
-    return;
-  }
-  std::vector<std::string> texts;
-  for (const Table& table : tables) texts.push_back(to_console_text(table, {console_width(), request.color}));
-  fmt::print("{}", fmt::join(texts, "\n"));
-  if (!notes.empty()) fmt::print("\n");
-  for (const std::string& note : notes) fmt::print("{}\n", wrap_text(note, 2, console_width()));
+  Document document;
+  document.json = [&] { return json; };
+  document.blocks.assign(tables.begin(), tables.end());
+  for (const std::string& note : notes) document.blocks.emplace_back(Note{note});
+  write_document({.format = request.json ? Format::json : Format::console, .color = request.color}, document);
 }
 
 }  // namespace posbench

@@ -23,7 +23,8 @@ struct BenchRequest {
   int batch = 0;         // 0: that of the size
   bool samples = false;  // measure sampling instead of training
   bool profile = false;  // measure the kinds of work of a step instead
-  bool json = false, color = false;
+  bool json = false;
+  std::string color = "auto";
   std::vector<std::string> command;
 };
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
+#include "harness/commands/forms.h"
 #include "harness/console/completion.h"
 #include "harness/console/help.h"
 #include "harness/console/known_names.h"
@@ -31,6 +32,9 @@ struct RemovedCommand {
 };
 constexpr RemovedCommand kRemoved[] = {
     {"card", "posbench show ENCODING"},
+    {"verify", "posbench check REPORT"},
+    {"golden", "posbench export ENCODING' or 'posbench check SPEC --against FILE"},
+    {"forward", "posbench export RUN TASK ENCODING"},
     {"help", "posbench COMMAND --help"},
     {"recommend", "posbench board --aspects ASPECTS"},
     {"separation", "posbench report RUN --separation"},
@@ -133,9 +137,11 @@ void check_outputs(const Command& command) {
   };
   std::vector<File> inputs, outputs;
   for (const CommandOption& option : command.options()) {
-    if (option.kind != ValueKind::file && option.kind != ValueKind::folder) continue;
+    const bool is_file = option.kind == ValueKind::file || option.kind == ValueKind::folder;
+    if (!is_file && option.kind != ValueKind::subject) continue;
     const std::string name = option.is_argument() ? option.value() : option.names().back();
     for (const std::string& value : option.given()) {
+      if (!is_file && subject_of(value) != Subject::path) continue;
       (option.is_output ? outputs : inputs).push_back({name, value});
       if (!option.is_output) inputs.push_back({name, manifest_path(value)});  // read with answers
     }
@@ -207,9 +213,9 @@ void add_commands(CommandLine& line) {
        "with running experiments saved; 128 plus the number of a signal that ended the process at once (a second "
        "Ctrl-C, SIGKILL)."});
   add_global_options(line);
-  for (const auto add : {add_run, add_merge, add_reproduce, add_verify, add_report, add_compare, add_board,
-                         add_site, add_inspect, add_list, add_show, add_sample, add_check, add_bench, add_export,
-                         add_golden, add_forward, add_score, add_completion}) {
+  for (const auto add :
+       {add_run, add_merge, add_reproduce, add_report, add_compare, add_board, add_site, add_inspect, add_list,
+        add_show, add_sample, add_check, add_bench, add_export, add_score, add_completion}) {
     add(line);
   }
   format_help(line, line.program);

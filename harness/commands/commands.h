@@ -14,7 +14,6 @@ constexpr const char* kSetUp = "Set up";
 void add_run(CommandLine&);
 void add_merge(CommandLine&);
 void add_reproduce(CommandLine&);
-void add_verify(CommandLine&);
 
 void add_report(CommandLine&);
 void add_compare(CommandLine&);
@@ -29,8 +28,6 @@ void add_check(CommandLine&);
 void add_bench(CommandLine&);
 
 void add_export(CommandLine&);
-void add_golden(CommandLine&);
-void add_forward(CommandLine&);
 void add_score(CommandLine&);
 
 void add_completion(CommandLine&);

@@ -97,7 +97,7 @@ Document submit_document() {
               "The build must be one that others can make: a released version, or a commit of a public branch. All experiments "
               "count: a report with some left out is refused."},
           Text{"posbench --version\n"
-               "posbench verify runs/mine/report.json --sample 5",
+               "posbench check runs/mine/report.json --sample 5",
                /*is_preformatted=*/true},
           Heading{"Submit it", "submit"},
           Text{

@@ -26,7 +26,7 @@ enum class ValueKind {
   choice,
   task,
   encoding,
-  checkable,  // a task or an encoding
+  subject,    // a task, an encoding, a file or a folder
   explained,  // whatever `posbench show` explains
   profile,
   split,

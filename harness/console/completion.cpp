@@ -166,6 +166,9 @@ std::string completions(const CommandLine& line, const std::vector<std::string>&
     if (place.option->kind == ValueKind::file) return "file " + before + "\n";
     if (place.option->kind == ValueKind::folder) return "folder " + before + "\n";
     lines = values(*place.option, word);
+    const auto fits = [&](const std::string& value) { return value.starts_with(word); };
+    if (place.option->kind == ValueKind::subject && std::ranges::none_of(lines, fits))
+      return "file " + before + "\n";
   } else if (word.starts_with('-')) {
     if (place.command) add_options(*place.command, false, lines);
     add_options(line.program, place.command != nullptr, lines);

@@ -63,7 +63,7 @@ Names keys(const Map& map) {
 }
 
 Names explained_names() {
-  Names names = known_names(ValueKind::checkable);
+  Names names = known_names(ValueKind::subject);
   for (const ValueKind kind : {ValueKind::profile, ValueKind::split}) append(names, known_names(kind));
   for (const OptionInfo& setting : all_settings()) names.push_back(setting.name);
   for (const MetricInfo& metric : metrics()) names.push_back(metric.name);
@@ -92,7 +92,7 @@ std::vector<std::string> known_names(ValueKind kind) {
       return tasks().names();
     case ValueKind::encoding:
       return encoding_names();
-    case ValueKind::checkable:
+    case ValueKind::subject:
       names = encoding_names();
       append(names, tasks().names());
       return names;

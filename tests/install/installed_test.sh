@@ -105,7 +105,7 @@ hash=$(sha256sum $mine | cut -d' ' -f1)
 for file in one/manifest.json one/report.json; do
   grep -q "$hash" $file && grep -q libmine.so $file || fail "$file does not name the plug-in and its hash"
 done
-"$posbench" --plugin $mine verify one/report.json --sample 2 >/dev/null || fail "verify does not agree"
+"$posbench" --plugin $mine check one/report.json --sample 2 >/dev/null || fail "check does not agree"
 
 # A run without the plug-in or with another plug-in, and a library that is no plug-in, are refused in one line.
 "${run[@]}" -o one --resume >/dev/null || fail "the run does not resume"

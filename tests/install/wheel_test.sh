@@ -48,7 +48,7 @@ grep in_distribution markdown.txt | sed 's/&gt;/>/g' | cut -d'|' -f1-3,6- >table
 echo "the table of README took $(($(date +%s) - before)) s on $(nproc) cores"
 cat table.md
 while read -r row; do grep -qF "$row" table.md || { echo "FAILED: this row of README is missing: $row"; exit 1; }; done <rows.txt
-posbench verify report.json --sample 2
+posbench check report.json --sample 2
 python3 -c "import posbench; print(posbench.task('flip_flop').samples('train', count=2).tokens.shape)"
 if [ "${1:-}" = 1 ]; then
   venv/bin/pip install -q --disable-pip-version-check "$(ls posbench-*.whl)[torch]"

@@ -1,4 +1,4 @@
-"""Compares the vectors of `posbench golden` with transformers, which computes them in double precision here.
+"""Compares the vectors of `posbench export` with transformers, which computes them in double precision here.
 
 golden_test.py PROGRAM      skipped if PyTorch or transformers is missing
 """
@@ -36,7 +36,7 @@ def golden(encoding, **options):
     """Returns the arrays of an encoding as tensors."""
     path = Path(WORK.name) / "vectors.safetensors"
     words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-    subprocess.run([PROGRAM, "golden", encoding, "-o", path, *words], check=True)
+    subprocess.run([PROGRAM, "export", encoding, "-o", path, *words], check=True)
     return load_file(path)
 
 
@@ -198,7 +198,7 @@ def test_page():
     text = (ROOT / "docs/golden.md").read_text()
     write, against, write_yarn = (
         command.replace("\n", " ").replace("\\", "")
-        for command in re.findall(r"^    (posbench golden .*?)\n\n", text, re.M | re.S)
+        for command in re.findall(r"^    (posbench (?:export|check) .*?)\n\n", text, re.M | re.S)
     )
     lines, yarn = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
     [shown] = re.findall(r"^```text\n(.*?)^```$", text, re.M | re.S)
@@ -216,7 +216,7 @@ def test_page():
     lines = re.sub(r"^scaling = .*?}\n", yarn, lines, flags=re.M | re.S).replace(
         "llama3.safetensors", "yarn.safetensors"
     )
-    code, printed = outcome(write_yarn.replace("-o yarn.safetensors", "--against theirs.safetensors"), lines)
+    code, printed = outcome(write_yarn.replace("export", "check").replace("-o yarn.safetensors", "--against theirs.safetensors"), lines)
     assert code == 0, printed
 
 

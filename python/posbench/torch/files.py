@@ -38,7 +38,7 @@ def load_parameters(model: Transformer, path: str | Path, only_shared: bool = Fa
 def save_parameters(
     model: Transformer, path: str | Path, manifest: Mapping[str, Any], encoding: str | None = None, seed: int = 0
 ) -> None:
-    """Writes a model in the program's format. If the program has the encoding, `posbench forward` and
+    """Writes a model in the program's format. If the program has the encoding, `posbench export` and
     `posbench inspect` read it. `manifest` is that of its task; `encoding` a spec, the encoding's own without it."""
     if model.mixer_name:
         raise InputError(
@@ -62,8 +62,8 @@ def save_parameters(
 
 
 def forward(model: str | Path, task: Task, spec: str, seed: int, options: list[Argument]) -> None:
-    """Runs `posbench forward` on a saved model or a run directory."""
-    call(["forward", model, task.spec, spec, "--seed", seed, *options])
+    """Runs `posbench export` on a saved model or a run directory."""
+    call(["export", model, task.spec, spec, "--seed", seed, *options])
 
 
 def save_initial(task: Task, spec: str, seed: int, path: Path) -> None:

@@ -91,7 +91,7 @@ def forward_differences(task: Task, model: Transformer, seed: int) -> tuple[floa
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         path, outputs = Path(folder) / "model.safetensors", Path(folder) / "outputs.safetensors"
         save_parameters(model, path, task.manifest, seed=seed)
-        forward(path, task, model.encoding.spec, seed, ["-n", _SAMPLES, "--attention", "-o", outputs])
+        forward(path, task, model.encoding.spec, seed, ["-n", _SAMPLES, "--maps", "-o", outputs])
         theirs, _ = read_arrays(outputs)
     ours, logits = _scores_and_logits(model, samples)
     expected = theirs["scores"]

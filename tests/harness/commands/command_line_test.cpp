@@ -319,7 +319,7 @@ TEST_CASE("messages suggest the option, the split or the match that was meant") 
             .starts_with("posbench: task 'flip_flop' has no split 'ood_far4' (its splits: in_distribution, "));
   CHECK(error("run --set training.steps").find("--set is 'training.steps', expected SECTION.OPTION=VALUE") !=
         std::string::npos);
-  for (const std::string command : {"sample flip_flop", "export flip_flop -o x.safetensors", "golden rope"}) {
+  for (const std::string command : {"sample flip_flop", "export flip_flop -o x.safetensors", "export rope"}) {
     CHECK(error(command + " -s -1").find("'-1' is not an integer from 0 to 1000000000000") != std::string::npos);
   }
   CHECK(error("list").find("(usage: posbench list [OPTIONS] kind; ") != std::string::npos);

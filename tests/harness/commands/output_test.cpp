@@ -1,4 +1,4 @@
-// Checks that `export`, `forward` and `score` destroy no other file, and leave none if they are interrupted.
+// Checks that `export` and `score` destroy no other file, and leave none if they are interrupted.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -42,12 +42,12 @@ std::vector<std::string> files(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("a signal that ends export or forward leaves no file") {
+TEST_CASE("a signal that ends export leaves no file") {
   const TemporaryDirectory directory;
   directory.write("config.json", R"({"profile": "smoke"})");
   const std::string command =
       GENERATE("export flip_flop -n 1000000000 -q -o s.jsonl", "export flip_flop -n 200000 -q -o s.safetensors",
-               "forward config.json flip_flop rope --initial -n 100000 -q -o s.safetensors --model-output m.safetensors");
+               "export config.json flip_flop rope --initial -n 100000 -q -o s.safetensors --model-output m.safetensors");
   const int signal = GENERATE(SIGINT, SIGTERM);
   CAPTURE(command, signal);
   Process process(directory / "", split_list(command, ' '));
@@ -83,7 +83,7 @@ TEST_CASE("no command replaces the manifest of its answers, or a file that is no
     directory.write("y.safetensors.manifest.json", text);
     directory.write("config.json", "{}");
     for (const std::string command :
-         {"export even_pairs -n 3", "golden rope", "forward config.json even_pairs rope --initial -n 1"}) {
+         {"export even_pairs -n 3", "export rope", "export config.json even_pairs rope --initial -n 1"}) {
       CHECK(refusal(directory, command + " -o y.safetensors") ==
             "posbench: 'y.safetensors.manifest.json' is no manifest, and would be lost; move it, or choose another -o\n");
     }
@@ -102,7 +102,7 @@ TEST_CASE("score refuses a folder") {
 
 TEST_CASE("the bounds of sample numbers are integers in the help and in messages") {
   const TemporaryDirectory directory;
-  for (const std::string command : {"export flip_flop", "forward run flip_flop rope"}) {
+  for (const std::string command : {"export flip_flop", "export run flip_flop rope"}) {
     CHECK(refusal(directory, command + " --first 1e12").find("'1e12' is not a number from 0 to 1000000000000 ") !=
           std::string::npos);
     CHECK(refusal(directory, command + " -n 1.5").find("'1.5' is not a number from 1 to 1000000000000 ") !=

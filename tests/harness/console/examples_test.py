@@ -54,11 +54,8 @@ case $command in
     fi
     ;;
   show) has runs/mine && arguments+=(--allow-different-budget) ;; # it was trained for 2 steps
-  verify) # the small run; the tests of the harness repeat experiments of the reference
-    arguments[1]=runs/mine
-    set_value --sample 1
-    ;;
-  check) # without names two certificates, and no variants, which take minutes
+  check) # the small run, without names two certificates, and no variants, which take minutes
+    if has --sample; then arguments[1]=runs/mine && set_value --sample 1; fi
     [ $# = 1 ] && arguments+=(alibi parity_check)
     for n in "${!arguments[@]}"; do [ "${arguments[n]}" = --variants ] && unset "arguments[n]"; done
     ;;
@@ -113,10 +110,11 @@ def make_files(folder):
         f"{suite} -e cope,rope,mine -o runs/mine --save-models",
         f"{suite} -e cope,rope -o before",
         f"{suite} -e cope,cope:positions=4,rope -o after",
+        "posbench export rope:pairing=half_split -o rope.safetensors",
         "cp -r before main; cp -r before mine; cp -r runs/mine runs/ours; mkdir claims answers",
         f"ln -s {kept} claims/1; ln -s {kept} claims/2",
         *(
-            f"posbench forward runs/mine flip_flop cope --split {split} -n 8 -o answers/{split}.safetensors"
+            f"posbench export runs/mine flip_flop cope --split {split} -n 8 -o answers/{split}.safetensors"
             for split in (split["name"] for split in flip_flop["splits"])
         ),
     ]

@@ -28,14 +28,14 @@ class NamesAndHelp(Console):
         self.refused("report full --format csv --format json", "--format is given more than once; give it once")
         self.refused("run --set model.width=8 --sweep model.width=16,32", "--set and --sweep both have model.width")
         self.refused("bench --samples --sizes tiny", "--sizes excludes --samples")
-        self.refused(["golden", "rope", "--positions", ""], "--positions is empty, expected ascending numbers")
-        self.refused(["golden", "rope", "--arrays", ""], "--arrays is empty, expected some of ")
+        self.refused(["export", "rope", "--positions", ""], "--positions is empty, expected ascending numbers")
+        self.refused(["export", "rope", "--arrays", ""], "--arrays is empty, expected some of ")
         self.refused("show layers:of=", "of is '', expected two or more encodings")
         self.refused(["report", ""], "the path is empty, expected a file or a folder")
         self.refused(
             "board -t grammar -q", "the board has no result of 'grammar'; 'posbench run -t grammar' makes some"
         )
-        self.refused("forward full parity_check rope --model-output m.npz", "expected the extension .safetensors")
+        self.refused("export full parity_check rope --model-output m.npz", "expected the extension .safetensors")
         self.refused("sample counting -n 0", "--count: '0' is not a number from 1 to 1000000")
         self.refused("compare full full --alpha 2", "--alpha: '2' is not a number from 1e-09 to 0.5")
         self.refused("inspect full mqar rope", "the run has models/even_pairs-none-0.safetensors, ")

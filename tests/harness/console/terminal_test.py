@@ -123,8 +123,8 @@ class Terminal(Console):
         (self.folder / "loud/models").mkdir()
         for writes in (
             "export parity_check -n 1 -o loud/experiments.jsonl",
-            "golden rope -o loud/report.json",
-            "forward loud parity_check rope --initial --model-output loud/models/rope.safetensors",
+            "export rope -o loud/report.json",
+            "export loud parity_check rope --initial --model-output loud/models/rope.safetensors",
             "score answers.jsonl -o loud/report.json",
         ):
             self.refused(writes, "belongs to a run, which would be damaged")

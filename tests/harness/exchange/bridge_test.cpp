@@ -1,4 +1,4 @@
-// Samples that go out, answers and reports that come back: `export`, `forward`, `score` and `run --trace-loss`.
+// Samples that go out, answers and reports that come back: `export`, `score` and `run --trace-loss`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,8 +56,8 @@ std::string forward_all(const TemporaryDirectory& directory, const std::string& 
   for (const std::string& split : splits_of(directory)) {
     const std::string file = encoding + "-" + split + ".safetensors";
     const Outcome done =
-        posbench_command(directory, "forward run last_x_retrieval " + encoding + " -s 3 --split " + split +
-                                        " -n " + std::to_string(sequences) + " -o " + file);
+        posbench_command(directory, "export run last_x_retrieval " + encoding + " -s 3 --split " + split + " -n " +
+                                        std::to_string(sequences) + " -o " + file);
     CAPTURE(done.error);
     REQUIRE(done.code == 0);
     files += " " + file;
@@ -153,6 +153,42 @@ TEST_CASE("the answers of a saved model give the report of its run, with equal c
   CHECK(posbench_command(directory, "compare run scored.json").code == 0);
 }
 
+TEST_CASE("exported logits and maps belong to their samples, and attention is the softmax of the scores") {
+  const TemporaryDirectory directory;
+  run_two_encodings(directory);
+  const auto exported = [&](const std::string& range, const std::string& file) {
+    const Outcome done =
+        posbench_command(directory, "export run last_x_retrieval cope -s 3 --maps " + range + " -o " + file);
+    CAPTURE(done.error);
+    REQUIRE(done.code == 0);
+    return read_whole(directory / file);
+  };
+  const std::string all_bytes = exported("-n 6", "all.safetensors");
+  const ArrayFile all = parse_arrays(all_bytes, "all.safetensors");
+  for (int first = 0; first < 6; ++first) {
+    const std::string bytes = exported(fmt::format("--first {} -n 1", first), "one.safetensors");
+    const ArrayFile one = parse_arrays(bytes, "one.safetensors");
+    CHECK(one.arrays.at("index").integer(0) == first);
+    CHECK(all.arrays.at("index").integer(first) == first);
+    CHECK(one.arrays.at("logits").number(0) ==
+          all.arrays.at("logits").number(first * one.arrays.at("logits").shape[2]));
+    const ArrayView &scores = one.arrays.at("scores"), &attention = one.arrays.at("attention");
+    const std::int64_t maps = scores.shape[1] * scores.shape[2], T = scores.shape[3];
+    const std::int64_t longest = all.arrays.at("scores").shape[3];
+    for (std::int64_t map = 0; map < maps; ++map) {
+      const std::int64_t row = (map * T + T - 1) * T;  // the last query
+      double sum = 0;
+      for (std::int64_t j = 0; j < T; ++j) sum += std::exp(scores.number(row + j));
+      for (std::int64_t j = 0; j < T; ++j) {
+        CHECK(attention.number(row + j) == Approx(std::exp(scores.number(row + j)) / sum).epsilon(1e-4));
+        const std::int64_t of_all = ((first * maps + map) * longest + T - 1) * longest + j;
+        CHECK(all.arrays.at("scores").number(of_all) == scores.number(row + j));
+        CHECK(all.arrays.at("attention").number(of_all) == attention.number(row + j));
+      }
+    }
+  }
+}
+
 TEST_CASE("answers of another program's model become a report that can be merged with ours") {
   const TemporaryDirectory directory;
   run_two_encodings(directory);
@@ -218,7 +254,7 @@ TEST_CASE("answers of another program's model become a report that can be merged
   CAPTURE(two.error);
   REQUIRE(two.code == 1);
   CHECK(read_report(directory / "both.json").config.at("evaluation").at("sequences") == 8);
-  const Outcome again = posbench_command(directory, "verify oracle.json");
+  const Outcome again = posbench_command(directory, "check oracle.json");
   CHECK(again.code == 2);
   CHECK(again.error.find("is not the report of a run: its models were trained elsewhere") != std::string::npos);
   CHECK(refusal(directory, "compare run oracle.json --match cope=oracle").find("--allow-different-budget") !=

@@ -3,7 +3,7 @@
     damage_test.py POSBENCH [--changes N] [--seed S]
 
 N random bytes of experiments.jsonl change before a resume, and N random digits of counts and accuracies in report.json
-before `posbench verify`. 300 of each take several minutes.
+before `posbench check`. 300 of each take several minutes.
 """
 
 import argparse
@@ -69,7 +69,7 @@ class Damage:
         code, message = posbench(program, self.whole, *RUN)
         assert code == 0, message
         self.expected = report(self.whole)
-        code, message = posbench(program, self.whole, "verify", "run", "--sample", "1000", "-j", "1")
+        code, message = posbench(program, self.whole, "check", "run", "--sample", "1000", "-j", "1")
         assert code == 0, f"the whole report: {message}"
 
     def copy(self, name, file, data):
@@ -124,7 +124,7 @@ class Damage:
         number, key, data, at = change
         path = self.base / f"report-{number}.json"
         path.write_bytes(data)
-        code, message = posbench(self.program, self.base, "verify", path.name, "--sample", "1000", "-j", "1")
+        code, message = posbench(self.program, self.base, "check", path.name, "--sample", "1000", "-j", "1")
         path.unlink()
         if code == 1 or (code == 2 and path.name in message):
             return "refused" if code == 2 else "another value when run again"

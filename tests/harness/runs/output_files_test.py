@@ -116,7 +116,7 @@ class SpecialFiles(Case):
             ["report", "run", "--format", "csv"],
             [*samples, "jsonl"],
             [*samples, "safetensors"],
-            ["forward", "run", "parity_check", "none", "-n", "8"],
+            ["export", "run", "parity_check", "none", "-n", "8"],
         )
 
     @for_each_command
@@ -176,7 +176,7 @@ class SpecialFiles(Case):
     def test_a_link_to_a_file_that_does_not_exist_yet_stays(self):
         (self.folder / "link.json").symlink_to("second.json")
         (self.folder / "second.json").symlink_to("target.json")
-        self.posbench("golden", "rope", "-o", "link.json")
+        self.posbench("export", "rope", "-o", "link.json")
         self.assertTrue((self.folder / "link.json").is_symlink() and (self.folder / "second.json").is_symlink())
         self.assertTrue((self.folder / "target.json").read_text().startswith("{"))
 

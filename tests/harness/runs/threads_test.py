@@ -24,7 +24,7 @@ class Threads(Case):
             with self.subTest(name=name):
                 self.posbench(*GROUPS, *options, "-o", name, "--save-models")
                 self.assertEqual(files(self.folder / name), one)
-        self.posbench("verify", "three", "--sample", "2")
+        self.posbench("check", "three", "--sample", "2")
         for shard, threads in ((1, "2"), (2, "1")):
             self.posbench(*GROUPS, "--shard", f"{shard}/2", "--threads", threads, "-o", f"shard{shard}")
         self.posbench("merge", "shard1", "shard2", "-o", "merged")

@@ -1,5 +1,5 @@
-// posbench golden: its arrays follow from its inputs, its three formats have the same values, and a comparison
-// finds what differs.
+// Reference vectors: the arrays of `export ENCODING` follow from its inputs, its formats have the same values, and
+// `check SPEC --against FILE` finds what differs.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -18,8 +18,8 @@ using namespace posbench;
 
 namespace {
 
-Json golden(const TemporaryDirectory& directory, const std::string& arguments) {
-  const Outcome outcome = posbench_command(directory, "golden " + arguments);
+Json vectors(const TemporaryDirectory& directory, const std::string& arguments) {
+  const Outcome outcome = posbench_command(directory, "export " + arguments);
   INFO(outcome.error);
   REQUIRE(outcome.code == 0);
   return parse_json(outcome.out, "output");
@@ -28,7 +28,7 @@ Json golden(const TemporaryDirectory& directory, const std::string& arguments) {
 /// Writes a file with some arrays and compares it.
 Outcome against(const TemporaryDirectory& directory, const std::string& arguments, const Json& arrays) {
   directory.write("theirs.json", arrays.dump());
-  return posbench_command(directory, "golden " + arguments + " --against theirs.json");
+  return posbench_command(directory, "check " + arguments + " --against theirs.json");
 }
 
 double at(const Json& array, const std::vector<size_t>& index) {
@@ -53,10 +53,10 @@ void check_products(const Json& arrays) {
 
 }  // namespace
 
-TEST_CASE("golden rotates queries and keys by angles that are position times inverse frequency") {
+TEST_CASE("vectors rotate queries and keys by angles that are position times inverse frequency") {
   const TemporaryDirectory directory;
   const std::string pairing = GENERATE("interleaved", "half_split");
-  const Json json = golden(directory, "rope:pairing=" + pairing + " --positions 0,1,5,1000.5 --head-width 6");
+  const Json json = vectors(directory, "rope:pairing=" + pairing + " --positions 0,1,5,1000.5 --head-width 6");
   const Json& arrays = json["arrays"];
   for (size_t n = 0; n < 3; ++n) {
     const double w = std::pow(10000, -static_cast<double>(n) / 3);
@@ -75,11 +75,11 @@ TEST_CASE("golden rotates queries and keys by angles that are position times inv
   CHECK(json["axes"]["rotated_q"] == Json({"head", "position", "channel"}));
 }
 
-TEST_CASE("golden reports the attention factor of interpolated, and the frequencies of the length") {
+TEST_CASE("vectors have the attention factor of interpolated, and the frequencies of the length") {
   const TemporaryDirectory directory;
   const std::string spec =
       "interpolated:method=longrope,scale=4,original=8,long_factor=3/5 --head-width 4 --length ";
-  const Json shorter = golden(directory, spec + "8")["arrays"], longer = golden(directory, spec + "9")["arrays"];
+  const Json shorter = vectors(directory, spec + "8")["arrays"], longer = vectors(directory, spec + "9")["arrays"];
   CHECK(std::abs(at(longer["attention_factor"], {0}) - std::sqrt(1 + std::log(4) / std::log(8))) < 1e-12);
   CHECK(std::abs(at(shorter["inv_freq"], {1}) - 0.01) < 1e-12);
   CHECK(std::abs(at(longer["inv_freq"], {0}) - 1.0 / 3) < 1e-12);
@@ -87,7 +87,7 @@ TEST_CASE("golden reports the attention factor of interpolated, and the frequenc
   check_products(longer);
 }
 
-TEST_CASE("golden has the arrays that an encoding has, for every encoding and variant") {
+TEST_CASE("vectors are the arrays that an encoding has, for every encoding and variant") {
   const TemporaryDirectory directory;
   for (const std::string& name : encodings().names()) {
     if (name.starts_with("test_")) continue;  // of other tests
@@ -95,7 +95,7 @@ TEST_CASE("golden has the arrays that an encoding has, for every encoding and va
     for (const std::string& options : encodings().find(name).info.variants) specs.push_back(name + ":" + options);
     for (const std::string& spec : specs) {
       CAPTURE(spec);
-      const Json arrays = golden(directory, "'" + spec + "' --heads 4 --head-width 4 --length 7")["arrays"];
+      const Json arrays = vectors(directory, "'" + spec + "' --heads 4 --head-width 4 --length 7")["arrays"];
       CHECK(arrays["scores"].size() == 4);
       CHECK(arrays["scores"][0].size() == 7);
       CHECK(arrays["output"][3][6].size() == 4);
@@ -103,7 +103,7 @@ TEST_CASE("golden has the arrays that an encoding has, for every encoding and va
     }
   }
   const auto has = [&](const std::string& spec, const std::string& array) {
-    return golden(directory, "'" + spec + "'")["arrays"].contains(array);
+    return vectors(directory, "'" + spec + "'")["arrays"].contains(array);
   };
   CHECK(has("alibi", "bias"));
   CHECK(has("alibi", "distances"));
@@ -116,9 +116,9 @@ TEST_CASE("golden has the arrays that an encoding has, for every encoding and va
   CHECK(has("cope", "inspect.gate"));
 }
 
-TEST_CASE("golden writes the same values as JSON and safetensors, for the same seed") {
+TEST_CASE("vectors have the same values as JSON and safetensors, for the same seed") {
   const TemporaryDirectory directory;
-  const std::string command = "golden t5_bias --heads 3 -s 5 -o ";
+  const std::string command = "export t5_bias --heads 3 -s 5 -o ";
   for (const std::string file : {"a.json", "b.safetensors"})
     REQUIRE(posbench_command(directory, command + file).code == 0);
   const Json json = read_json(directory / "a.json");
@@ -133,31 +133,32 @@ TEST_CASE("golden writes the same values as JSON and safetensors, for the same s
   Json manifest = json;
   manifest.erase("arrays");
   CHECK(read_json(directory / (file + ".manifest.json")) == manifest);
-  const Outcome same = posbench_command(directory, "golden t5_bias --heads 3 -s 5 --against " + file);
+  const Outcome same = posbench_command(directory, "check t5_bias --heads 3 -s 5 --against " + file);
   CHECK(same.code == 0);
   CHECK(same.out.find("DIFFERENT") == std::string::npos);
-  const Outcome other = posbench_command(directory, "golden t5_bias --heads 3 -s 6 --against " + file);
+  const Outcome other = posbench_command(directory, "check t5_bias --heads 3 -s 6 --against " + file);
   CHECK(other.code == 1);
   CHECK(other.out.find("DIFFERENT  q: the first difference is at head 0, position 0, channel 0: theirs ") !=
         std::string::npos);
 }
 
-TEST_CASE("golden computes with the inputs of a file") {
+TEST_CASE("vectors are computed with the inputs of a file") {
   const TemporaryDirectory directory;
-  const Json drawn = golden(directory, "alibi -s 3")["arrays"];
+  const Json drawn = vectors(directory, "alibi -s 3")["arrays"];
   directory.write("inputs.json", Json{{"q", drawn["q"]}, {"k", drawn["k"]}}.dump());
-  const Json given = golden(directory, "alibi -s 4 --inputs inputs.json")["arrays"];
+  const Json given = vectors(directory, "alibi -s 4 --inputs inputs.json")["arrays"];
   CHECK(given["scores"] == drawn["scores"]);
   CHECK(given["output"] != drawn["output"]);  // v is of seed 4
   directory.write("inputs.json", Json{{"parameters.t5_bias.table", Json(32, Json{0.5, 2})}}.dump());
-  const Json learned = golden(directory, "t5_bias --inputs inputs.json")["arrays"];
+  const Json learned = vectors(directory, "t5_bias --inputs inputs.json")["arrays"];
   CHECK(at(learned["bias"], {0, 5, 2}) == 0.5);
   CHECK(at(learned["bias"], {1, 5, 2}) == 2);
 }
 
-TEST_CASE("golden finds the first difference and its size, and compares no keys that a causal model hides") {
+TEST_CASE(
+    "check --against finds the first difference and its size, and compares no keys that a causal model hides") {
   const TemporaryDirectory directory;
-  const Json arrays = golden(directory, "rope")["arrays"];
+  const Json arrays = vectors(directory, "rope")["arrays"];
   Json theirs{{"scores", arrays["scores"]}, {"inv_freq", arrays["inv_freq"]}};
   theirs["scores"][0][2][3] = 100;
   theirs["inv_freq"][3] = at(arrays["inv_freq"], {3}) + 5e-6;
@@ -177,10 +178,22 @@ TEST_CASE("golden finds the first difference and its size, and compares no keys 
         std::string::npos);
 }
 
-TEST_CASE("golden compares scores of hidden keys, which are null in JSON") {
+TEST_CASE("check --against allows differences in proportion to values above 1") {
+  const TemporaryDirectory directory;
+  const std::string spec = "rope --positions 0,1000";
+  Json theirs{{"angles", vectors(directory, spec)["arrays"]["angles"]}};
+  const double angle = at(theirs["angles"], {1, 0});
+  REQUIRE(angle == 1000);
+  theirs["angles"][1][0] = angle * (1 + 5e-6);
+  CHECK(against(directory, spec, theirs).code == 0);
+  theirs["angles"][1][0] = angle * (1 + 5e-5);
+  CHECK(against(directory, spec, theirs).code == 1);
+}
+
+TEST_CASE("check --against compares scores of hidden keys, which are null in JSON") {
   const TemporaryDirectory directory;
   const std::string spec = "alibi:sides=split --attention bidirectional";
-  const Json arrays = golden(directory, spec)["arrays"];
+  const Json arrays = vectors(directory, spec)["arrays"];
   CHECK(arrays["scores"][0][3][5].is_null());
   Json theirs{{"scores", arrays["scores"]}};
   CHECK(against(directory, spec, theirs).code == 0);
@@ -188,9 +201,9 @@ TEST_CASE("golden compares scores of hidden keys, which are null in JSON") {
   CHECK(against(directory, spec, theirs).code == 1);
 }
 
-TEST_CASE("golden refuses files and options that do not fit, in one line with exit code 2") {
+TEST_CASE("vectors refuse files and options that do not fit, in one line with exit code 2") {
   const TemporaryDirectory directory;
-  const Json arrays = golden(directory, "rope")["arrays"];
+  const Json arrays = vectors(directory, "rope")["arrays"];
   const auto message = [](const Outcome& outcome) {
     CHECK(outcome.code == 2);
     CHECK(outcome.out.empty());
@@ -211,15 +224,26 @@ TEST_CASE("golden refuses files and options that do not fit, in one line with ex
   CHECK(message(against(directory, "rope", {{"cos", {"a"}}})).find("expected a number, or nested lists") !=
         std::string::npos);
   const auto refused = [&](const std::string& arguments) {
-    return message(posbench_command(directory, "golden " + arguments));
+    return message(posbench_command(directory, "export " + arguments));
   };
-  CHECK(refused("rope --against missing.safetensors").find("missing.safetensors") != std::string::npos);
+  CHECK(refusal(directory, "check rope --against missing.safetensors").find("missing.safetensors") !=
+        std::string::npos);
+  CHECK(refusal(directory, "check --against theirs.json")
+            .find("--against needs one encoding, as in 'posbench check") != std::string::npos);
+  CHECK(
+      refused("rope --split train") ==
+      "posbench: --split is an option of 'posbench export TASK', not of 'posbench export ENCODING'; leave it out\n");
+  CHECK(refused("rope flip_flop").find("the arguments do not fit 'posbench export ENCODING'") !=
+        std::string::npos);
+  CHECK(refused("runs/mine flip_flop").find("the arguments do not fit 'posbench export RUN TASK ENCODING'") !=
+        std::string::npos);
   CHECK(refused("rope -o a.txt").find("does not end in .json or .safetensors") != std::string::npos);
   CHECK(refused("rope --arrays bias").find("unknown array 'bias', expected ") != std::string::npos);
   CHECK(refused("rop").find("did you mean 'rope'?") != std::string::npos);
   CHECK(refused("rope --positions 1,x").find("position 'x', expected a number") != std::string::npos);
   CHECK(refused("rope --positions 1,1").find("position 1 follows 1") != std::string::npos);
-  CHECK(refused("rope --positions 1,2 -n 3").find("--length is 3, and --positions lists 2") != std::string::npos);
+  CHECK(refused("rope --positions 1,2 --length 3").find("--length is 3, and --positions lists 2") !=
+        std::string::npos);
   CHECK(refused("rope --longest 8").find("--longest is 8, expected 16 or more") != std::string::npos);
   CHECK(refused("cope --positions 1,2").find("does not take its positions from outside") != std::string::npos);
   CHECK(refused("learned_abs --positions 1,16").find("position 16: encoding 'learned_abs' has one row") !=

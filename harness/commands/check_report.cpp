@@ -1,4 +1,4 @@
-// `posbench verify`: runs some experiments of a report again and compares every count and accuracy.
+// `posbench check REPORT`: runs some experiments of a report again and compares every count and accuracy.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
@@ -25,8 +24,7 @@
 #include "base/printable.h"
 #include "base/random.h"
 #include "base/thread_pool.h"
-#include "harness/commands/commands.h"
-#include "harness/console/command.h"
+#include "harness/commands/check_forms.h"
 #include "harness/console/message.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
@@ -43,13 +41,6 @@
 
 namespace posbench {
 namespace {
-
-struct VerifyRequest {
-  std::filesystem::path report;
-  int sample = 5, jobs = 0;           // jobs: 0 for all cores
-  std::optional<std::uint64_t> seed;  // of the random choice
-  std::vector<std::string> command;
-};
 
 using Values = std::map<std::string, std::string>;  // as messages show them, by name
 
@@ -289,10 +280,11 @@ std::map<std::string, int> count_reused(const Report& report) {
   return counts;
 }
 
-/// Returns the exit code: 1 if a value differs or experiments are missing.
-int verify(const VerifyRequest& request) {
-  const Report report = read_run_report(request.report);
-  const std::string file = request.report.string();
+}  // namespace
+
+int check_report(const CheckRequest& request) {
+  const std::string file = request.subjects.front();
+  const Report report = read_run_report(file);
   check_origin(to_printable(file), report);
   const std::string build = version_difference(report.context, provenance(request.command));
   if (!build.empty())
@@ -314,7 +306,7 @@ int verify(const VerifyRequest& request) {
   std::fflush(stdout);
   std::vector<Repetition> repetitions =
       repeat(report, suite, chosen, request.jobs > 0 ? request.jobs : count_hardware_threads());
-  Repetition summary = compare_summary(request.report, report);
+  Repetition summary = compare_summary(file, report);
   if (summary.values > 0) repetitions.push_back(std::move(summary));
 
   size_t agreeing = 0;
@@ -336,32 +328,6 @@ int verify(const VerifyRequest& request) {
   fmt::print("{} of {} experiments agree{}\n", agreeing, chosen.size(),
              differing.empty() ? "" : fmt::format("; these differ: {}", fmt::join(differing, ", ")));
   return all_agree ? 0 : 1;
-}
-
-}  // namespace
-
-void add_verify(CommandLine& line) {
-  const auto request = std::make_shared<VerifyRequest>();
-  Command& command =
-      line.add(kRunning, "verify", "Run random experiments of a report again and compare every count");
-  command.file("report", request->report, "report.json or run directory").required();
-  command.number("--sample", request->sample, 1, 1'000'000, "number of experiments to run");
-  command.seed("--seed", request->seed, "seed of the random choice of experiments").default_text("random");
-  command
-      .number("-j,--jobs", request->jobs, 1, 4096,
-              "number of experiments at once; each also uses cores that are idle")
-      .default_text("all cores");
-  command.explain(
-      {{"posbench verify results/data/reference/report.json --sample 3", ""}},
-      {"The command compares status, steps, parameters, validation accuracies and the correct answers of every split: "
-       "in total, by length, by distance and by position. It measures the baselines of their tasks again and computes "
-       "the summary again. It also names experiments that the report omits although its config has them.",
-       "Exit codes: 0 all values agree; 1 a value differs, or experiments are missing; 2 the report cannot be read or "
-       "run, or contradicts itself."});
-  command.run([request, &line] {
-    request->command = line.arguments;
-    return verify(*request);
-  });
 }
 
 }  // namespace posbench

@@ -1,6 +1,7 @@
-// `posbench verify` repeats experiments of a report and finds differences.
+// `posbench check REPORT` repeats experiments of a report and finds differences.
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "base/sha256.h"
@@ -11,12 +12,12 @@
 
 using namespace posbench;
 
-TEST_CASE("verify passes an unchanged report, and fails one with a changed count") {
+TEST_CASE("check passes an unchanged report, and fails one with a changed count") {
   const TemporaryDirectory directory;
   REQUIRE(
       posbench_command(directory, "run --profile smoke -t parity_check,flip_flop -e none,rope -q -o run").code ==
       0);
-  const Outcome same = posbench_command(directory, "verify run --sample 4");
+  const Outcome same = posbench_command(directory, "check run --sample 4");
   INFO(same.out << same.error);
   CHECK(same.code == 0);
   CHECK(same.out.find("4 of 4 experiments agree") != std::string::npos);
@@ -27,7 +28,7 @@ TEST_CASE("verify passes an unchanged report, and fails one with a changed count
     Json changed = report;
     changed[Json::json_pointer(pointer)] = value;
     directory.write("changed.json", changed.dump());
-    const Outcome outcome = posbench_command(directory, "verify changed.json --sample 4");
+    const Outcome outcome = posbench_command(directory, "check changed.json --sample 4");
     CHECK(outcome.code == 1);
     const size_t begin = outcome.out.find("DIFFERS");
     return begin == std::string::npos ? outcome.out + outcome.error : outcome.out.substr(begin);
@@ -37,6 +38,11 @@ TEST_CASE("verify passes an unchanged report, and fails one with a changed count
   CHECK(lengths.find("3 of 4 experiments agree") != std::string::npos);
   CHECK(differing("/experiments/1/learning_curve/0/validation_token", 0.123)
             .starts_with("DIFFERS  rope on parity_check with seed 0: validation at step 10: 0.123 of tokens"));
+  Json shorter = report["experiments"][1]["learning_curve"];
+  shorter.erase(0);
+  CHECK(differing("/experiments/1/learning_curve", shorter)
+            .starts_with(
+                "DIFFERS  rope on parity_check with seed 0: validation at step 10: missing in the report, "));
   CHECK(differing("/tasks/0/splits/0/trivial/constant", 0.001)
             .starts_with("DIFFERS  task parity_check: in_distribution, constant: 0.001 in the report, "));
   CHECK(differing("/tasks/1/splits/1/options/p_ignore", "0.5")
@@ -47,7 +53,7 @@ TEST_CASE("verify passes an unchanged report, and fails one with a changed count
 }
 
 TEST_CASE(
-    "verify refuses a contradictory report and one of another configuration, and finds a missing experiment") {
+    "check refuses a contradictory report and one of another configuration, and finds a missing experiment") {
   const TemporaryDirectory directory;
   REQUIRE(
       posbench_command(directory, "run --profile smoke -t parity_check,flip_flop -e none,rope -q -o run").code ==
@@ -56,7 +62,7 @@ TEST_CASE(
   Json contradictory = report;
   contradictory["experiments"][1]["splits"][0]["token"]["accuracy"] = 1.6;
   directory.write("contradictory.json", contradictory.dump());
-  for (const std::string command : {"verify contradictory.json", "report contradictory.json"}) {
+  for (const std::string command : {"check contradictory.json", "report contradictory.json"}) {
     const Outcome outcome = posbench_command(directory, command);
     CHECK(outcome.code == 2);
     CHECK(outcome.error.starts_with(
@@ -65,43 +71,51 @@ TEST_CASE(
 
   Json fewer = report;
   fewer["experiments"].erase(0);
+  for (const char* key : {"summary", "ranking"}) fewer.erase(key);  // they would differ
   directory.write("fewer.json", fewer.dump());
-  const Outcome chosen = posbench_command(directory, "verify fewer.json --sample 1 --seed 3");
+  const Outcome chosen = posbench_command(directory, "check fewer.json --sample 1 --seed 3");
   CHECK(chosen.code == 1);
+  CHECK(chosen.out.find("1 of 1 experiments agree") != std::string::npos);
   CHECK(chosen.out.find("1 experiments of the report's config are not in the report") != std::string::npos);
-  CHECK(chosen.out == posbench_command(directory, "verify fewer.json --sample 1 --seed 3").out);
+  CHECK(chosen.out == posbench_command(directory, "check fewer.json --sample 1 --seed 3").out);
 
   Json foreign = report;
   foreign["experiments"][0]["seed"] = 7;
   directory.write("foreign.json", foreign.dump());
-  const Outcome refused = posbench_command(directory, "verify foreign.json --sample 4");
+  const Outcome refused = posbench_command(directory, "check foreign.json --sample 4");
   CHECK(refused.code == 2);
   CHECK(
       refused.error ==
       "posbench: foreign.json: experiment 'none on parity_check with seed 7' is not in the report's config; verify the "
       "unchanged report of a run\n");
 
-  CHECK(refusal(directory, "verify").starts_with("posbench: report is required"));
-  CHECK(refusal(directory, "verify missing.json") == "posbench: missing.json: there is no such file or folder\n");
-  CHECK(refusal(directory, "verify run --sample 0").find("'0' is not a number from 1 to") != std::string::npos);
+  CHECK(refusal(directory, "check run rope").find("give one report, or names") != std::string::npos);
+  CHECK(
+      refusal(directory, "check run --variants") ==
+      "posbench: --variants is an option of 'posbench check NAME', not of 'posbench check REPORT'; leave it out\n");
+  CHECK(refusal(directory, "check rope --sample 2").find("not of 'posbench check NAME'") != std::string::npos);
+  CHECK(refusal(directory, "verify run") ==
+        "posbench: 'posbench verify' was removed; use 'posbench check REPORT'\n");
+  CHECK(refusal(directory, "check missing.json") == "posbench: missing.json: there is no such file or folder\n");
+  CHECK(refusal(directory, "check run --sample 0").find("'0' is not a number from 1 to") != std::string::npos);
 }
 
-TEST_CASE("verify finds the experiments that the report of a shard omits, and a shard that is not its own") {
+TEST_CASE("check finds the experiments that the report of a shard omits, and a shard that is not its own") {
   const TemporaryDirectory directory;
   REQUIRE(posbench_command(directory,
                            "run --profile smoke -t parity_check -e none,rope,alibi,t5_bias -q --shard 1/2 -o run")
               .code == 0);
-  const Outcome same = posbench_command(directory, "verify run --sample 1");
+  const Outcome same = posbench_command(directory, "check run --sample 1");
   INFO(same.out << same.error);
   CHECK(same.code == 0);
   std::filesystem::rename(directory / "run/report.json", directory / "report.json");
-  CHECK(posbench_command(directory, "verify run --sample 1").code == 0);  // from the lines of the shard
+  CHECK(posbench_command(directory, "check run --sample 1").code == 0);  // from the lines of the shard
 
   const Json report = Json::parse(read_whole(directory / "report.json"));
   Json fewer = report;
   fewer["experiments"].erase(1);
   directory.write("fewer.json", fewer.dump());
-  const Outcome incomplete = posbench_command(directory, "verify fewer.json --sample 1");
+  const Outcome incomplete = posbench_command(directory, "check fewer.json --sample 1");
   CHECK(incomplete.code == 1);
   CHECK(incomplete.out.find("1 experiments of the report's config are not in the report") != std::string::npos);
 
@@ -109,13 +123,42 @@ TEST_CASE("verify finds the experiments that the report of a shard omits, and a 
   other["context"]["shard"] = "2/2";
   directory.write("other.json", other.dump());
   CHECK(
-      posbench_command(directory, "verify other.json --sample 1").error ==
+      posbench_command(directory, "check other.json --sample 1").error ==
       "posbench: other.json: experiment 'none on parity_check with seed 0' is not in the report's config; verify the "
       "unchanged report of a run\n");
   other["context"]["shard"] = "3/2";
   directory.write("other.json", other.dump());
-  CHECK(posbench_command(directory, "verify other.json --sample 1").error ==
+  CHECK(posbench_command(directory, "check other.json --sample 1").error ==
         "posbench: other.json: context.shard is \"3/2\", expected K/N, as in 2/4\n");
+}
+
+TEST_CASE("check compares the chosen learning rate") {
+  const TemporaryDirectory directory;
+  REQUIRE(posbench_command(directory,
+                           "run --profile smoke -t parity_check -e rope --learning-rates 1e-3,3e-3 -q -o run")
+              .code == 0);
+  Json report = Json::parse(read_whole(directory / "run/report.json"));
+  Json& rate = report["experiments"][0]["learning_rate"];
+  const double other = rate == 1e-3 ? 3e-3 : 1e-3;
+  rate = other;
+  directory.write("changed.json", report.dump());
+  const Outcome outcome = posbench_command(directory, "check changed.json");
+  CHECK(outcome.code == 1);
+  CHECK(outcome.out.find("learning_rate: " + Json(other).dump() + " in the report, ") != std::string::npos);
+}
+
+TEST_CASE("check chooses experiments by the seed, and not always the first ones") {
+  const TemporaryDirectory directory;
+  REQUIRE(posbench_command(directory, "run --profile smoke -t parity_check -e none,rope,alibi,t5_bias -q -o run")
+              .code == 0);
+  std::set<std::string> chosen;
+  for (const char* seed : {"0", "1", "2", "3", "4", "5", "6", "7"}) {
+    const std::string out = posbench_command(directory, std::string("check run --sample 1 --seed ") + seed).out;
+    const size_t begin = out.find("same     ");
+    REQUIRE(begin != std::string::npos);
+    chosen.insert(out.substr(begin, out.find(" on ", begin) - begin));
+  }
+  CHECK(chosen.size() > 1);
 }
 
 TEST_CASE("SHA-256 agrees with the examples of FIPS 180-4 and with every length of padding") {

@@ -1,5 +1,5 @@
-// `posbench forward`: the logits of a saved model, as a reference for models in other programs and as answers to
-// score.
+// `posbench export RUN TASK ENCODING`: the logits of a saved model, as a reference for models in other programs and
+// as answers to score.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,9 +16,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "encodings/registry.h"
-#include "harness/commands/commands.h"
+#include "harness/commands/export_forms.h"
 #include "harness/config/user_files.h"
-#include "harness/console/command.h"
 #include "harness/console/output.h"
 #include "harness/console/status_line.h"
 #include "harness/exchange/array_file.h"
@@ -32,18 +31,6 @@
 namespace posbench {
 namespace {
 
-struct ForwardRequest {
-  std::filesystem::path run;  // a run directory, a saved model, or with `initial` a configuration
-  std::string task, encoding;
-  std::uint64_t seed = 0;
-  bool initial = false;  // the model before training instead of the saved one
-  std::string split = "in_distribution";
-  std::uint64_t first = 0, count = 512;
-  std::optional<std::filesystem::path> output;        // logits
-  bool attention = false;                             // write scores and attention too
-  std::optional<std::filesystem::path> model_output;  // .safetensors
-};
-
 constexpr int kChunk = 64;  // samples that are prepared together, as in testing
 
 /// Reads the configuration of a run directory, or a configuration file.
@@ -55,8 +42,8 @@ RunConfig read_config(const std::filesystem::path& path) {
   });
 }
 
-std::pair<SavedModel, RunConfig> make_initial(const ForwardRequest& request) {
-  RunConfig config = read_config(request.run);
+std::pair<SavedModel, RunConfig> make_initial(const ExportRequest& request) {
+  RunConfig config = read_config(request.subject);
   const ExperimentId id = experiment_id(request.task, request.encoding, request.seed);
   SavedModel made;
   made.task = std::make_unique<TaskSetup>(setup_task(config, TaskSpec::parse(id.task)));
@@ -115,26 +102,26 @@ Json model_json(const SavedModel& saved, bool initial) {
 }
 
 /// Returns a saved model and the configuration of its run.
-std::pair<SavedModel, RunConfig> find_saved(const ForwardRequest& request) {
-  if (lower_case(request.run.extension().string()) != ".safetensors") {
-    RunConfig config = read_config(request.run);
-    return {load_model(find_model(request.run, request.task, request.encoding, request.seed)), std::move(config)};
+std::pair<SavedModel, RunConfig> find_saved(const ExportRequest& request) {
+  const std::filesystem::path path = request.subject;
+  if (lower_case(path.extension().string()) != ".safetensors") {
+    RunConfig config = read_config(path);
+    return {load_model(find_model(path, request.task, request.encoding, request.seed)), std::move(config)};
   }
-  SavedModel saved = load_model(request.run);
+  SavedModel saved = load_model(path);
   const ExperimentId id = saved.experiment.id(),
                      requested = experiment_id(request.task, request.encoding, request.seed);
   if (id != requested) {
     throw InputError(fmt::format(
         "{}: the model is of '{}' on '{}' with seed {}, expected '{}' on '{}' with seed {}; name the model's own",
-        request.run.string(), id.encoding, id.task, id.seed, requested.encoding, requested.task, requested.seed));
+        request.subject, id.encoding, id.task, id.seed, requested.encoding, requested.task, requested.seed));
   }
   RunConfig config = config_of(saved.experiment);
   return {std::move(saved), std::move(config)};
 }
 
 /// `about` becomes the manifest.
-void write_logits(const ForwardRequest& request, const SampleSet& set, const SavedModel& saved,
-                  const Json& about) {
+void write_logits(const ExportRequest& request, const SampleSet& set, const SavedModel& saved, const Json& about) {
   const StatusLine status("computing logits");
   const SampleStream samples = set.stream();
   const ModelConfig& model_config = saved.model.config;
@@ -151,7 +138,7 @@ void write_logits(const ForwardRequest& request, const SampleSet& set, const Sav
   std::vector<ArrayInfo> arrays{
       {"index", Scalar::int64, {N}},
       {"logits", Scalar::float32, {N, static_cast<std::int64_t>(most_scored), model_config.vocabulary}}};
-  if (request.attention) {
+  if (request.maps) {
     for (const char* name : {"scores", "attention"})
       arrays.push_back({name, Scalar::float32, {N, model_config.layers, model_config.heads, T, T}});
   }
@@ -174,14 +161,14 @@ void write_logits(const ForwardRequest& request, const SampleSet& set, const Sav
       logits[row].resize(most_scored * V);
       put_matrix(activations.logits, activations.logits.rows(), activations.logits.cols(), logits[row], 0,
                  model_config.vocabulary);
-      if (!request.attention) continue;
+      if (!request.maps) continue;
       map_of[row] = maps.size();
       maps.emplace_back(saved, drawn, tables, activations, longest);
     }
     for (size_t row = 0; row < logits.size(); ++row) {
       file.append(kIndex, std::vector<std::int64_t>{static_cast<std::int64_t>(set.first + first + row)});
       file.append(kLogits, logits[row]);
-      if (!request.attention) continue;
+      if (!request.maps) continue;
       file.append(kScores, maps[map_of[row]].scores);
       file.append(kAttention, maps[map_of[row]].attention);
     }
@@ -189,9 +176,9 @@ void write_logits(const ForwardRequest& request, const SampleSet& set, const Sav
   file.finish();
 }
 
-/// Writes the logits, their manifest and the model. Returns the exit code. Throws InputError before anything is
-/// written.
-int forward(const ForwardRequest& request) {
+}  // namespace
+
+int export_logits(const ExportRequest& request) {
   if (!request.output && !request.model_output)
     throw InputError("no output file is given; add -o FILE for the logits, or --model-output FILE for the model");
   if (request.output) check_extension(*request.output);
@@ -206,11 +193,12 @@ int forward(const ForwardRequest& request) {
   const std::pair<SavedModel, RunConfig> model =
       request.initial ? make_initial(request) : read_user_files([&] { return find_saved(request); });
   const SavedModel& saved = model.first;
-  find_split(*saved.task, request.split);
-  if (request.attention) require_attention(saved.model.config);
+  const std::string split = request.split.value_or(kInDistribution);
+  find_split(*saved.task, split);
+  if (request.maps) require_attention(saved.model.config);
   if (request.output) {
-    const SampleSet set = make_sample_set(model.second, saved.task->spec, "test:" + request.split, request.seed,
-                                          request.first, request.count);
+    const SampleSet set = make_sample_set(model.second, saved.task->spec, "test:" + split, request.seed,
+                                          request.first, request.count.value_or(512));
     Json about = manifest(set);
     about["model"] = model_json(saved, request.initial);
     if (!write_interruptibly(request.output, [&] { write_logits(request, set, saved, about); })) return 130;
@@ -218,38 +206,6 @@ int forward(const ForwardRequest& request) {
   }
   if (request.model_output) save_model(*request.model_output, saved.experiment, saved.model, saved.parameters);
   return 0;
-}
-
-}  // namespace
-
-void add_forward(CommandLine& line) {
-  const auto request = std::make_shared<ForwardRequest>();
-  Command& command = line.add(kExchange, "forward", "Write the logits of a saved model on the samples of a split");
-  command
-      .file("run", request->run,
-            "run directory of 'posbench run --save-models', saved model, or with --initial a configuration")
-      .required();
-  command.name("task", request->task, ValueKind::task, "task of the run, with its options").required();
-  command.name("encoding", request->encoding, ValueKind::encoding, "encoding of the run, with its options")
-      .required();
-  command.seed("-s,--seed", request->seed, "seed of the experiment");
-  command.flag("--initial", request->initial, "use the model before training instead of the saved one");
-  command.name("--split", request->split, ValueKind::split, "split whose test samples are read");
-  command.number("--first", request->first, std::int64_t{0}, kMaxSampleNumber, "number of the first sample");
-  command.number("-n,--count", request->count, std::int64_t{1}, kMaxSampleNumber, "number of samples");
-  command.file("-o,--output", request->output, ".safetensors file for the logits at the scored positions")
-      .default_text("none")
-      .output();
-  command.flag("--attention", request->attention,
-               "write the scores and the attention weights of every layer and head too, of the last loop");
-  command.file("--model-output", request->model_output, ".safetensors file for the model")
-      .default_text("none")
-      .output();
-  command.explain(
-      {{"posbench forward runs/mine flip_flop cope -o logits.safetensors", "answers, as 'score' reads them"},
-       {"posbench forward runs/mine flip_flop cope --split ood_sparse -n 64 --attention -o cope.safetensors", ""},
-       {"posbench forward runs/mine flip_flop cope --initial --model-output initial.safetensors", ""}});
-  command.run([request] { return forward(*request); });
 }
 
 }  // namespace posbench

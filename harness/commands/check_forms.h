@@ -1,0 +1,43 @@
+// Declares the forms of `posbench check`.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/commands/vectors.h"
+
+namespace posbench {
+
+struct CheckRequest {
+  std::vector<std::string>
+      subjects;  // tasks and encodings: names, globs and specs; or one report; empty: all names
+  int jobs = 0;  // 0: all cores
+  std::vector<std::string> command;  // the whole command line
+
+  // Of names.
+  bool variants = false;   // variants of the encodings, options of blocks, pairs in compositions
+  bool fail_fast = false;  // stop at the first check that fails
+  bool json = false;
+
+  // Of a report.
+  int sample = 5;
+  std::optional<std::uint64_t> seed;  // of the random choice; with --against of the inputs
+
+  // Of one encoding and a file.
+  std::optional<std::filesystem::path> against;
+  VectorsRequest vectors;
+  double tolerance = 1e-5;
+};
+
+// Each returns the exit code: 1 if a check fails or a value differs.
+
+/// Prints the certificates of encodings and tasks one by one.
+int check_names(const CheckRequest&);
+/// Runs some experiments of a report again and compares every count and accuracy.
+int check_report(const CheckRequest&);
+/// Compares arrays of a file with the reference vectors of an encoding.
+int check_vectors(CheckRequest);
+
+}  // namespace posbench
