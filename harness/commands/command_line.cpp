@@ -257,7 +257,7 @@ int run_command_line(int argc, char** argv) {
   }
   try {
     line.parser.parse(argc, argv);
-    if (line.parser.get_subcommands().empty()) print_and_exit(help_text(line, line.program));
+    if (line.parser.get_subcommands().empty()) throw CLI::CallForHelp();
   } catch (const CLI::Success& success) {  // --help, --version
     return line.parser.exit(success);
   } catch (const CLI::ParseError& error) {
