@@ -11,8 +11,7 @@ namespace {
 /// Returns the description up to its first clause; the help has all of it.
 std::string in_short(const std::string& description) {
   size_t end = description.size();
-  for (const char* mark : {"; ", ": ", ", as in ", " [default: ", " ("})
-    end = std::min(end, description.find(mark));
+  for (const char* mark : {"; ", ", as in ", " [default: ", " ("}) end = std::min(end, description.find(mark));
   return escape_markdown(description.substr(0, end));
 }
 
