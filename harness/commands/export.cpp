@@ -22,15 +22,12 @@ namespace {
 
 /// Returns the forms of a task, of an encoding and of a run.
 const std::vector<Form>& export_forms() {
-  static const std::vector<Form> forms = [] {
-    std::vector<Form> forms{
-        {"posbench export TASK",
-         {"--split", "--first", "--count", "--format", "--manifest", "--profile", "--config", "--set"}},
-        {"posbench export ENCODING", vector_options()},
-        {"posbench export RUN TASK ENCODING",
-         {"--split", "--first", "--count", "--initial", "--maps", "--model-output"}}};
-    return forms;
-  }();
+  static const std::vector<Form> forms{
+      {"posbench export TASK",
+       {"--split", "--first", "--count", "--format", "--manifest", "--profile", "--config", "--set"}},
+      {"posbench export ENCODING", vector_options()},
+      {"posbench export RUN TASK ENCODING",
+       {"--split", "--first", "--count", "--initial", "--maps", "--model-output"}}};
   return forms;
 }
 
@@ -38,9 +35,9 @@ const std::vector<Form>& export_forms() {
 int export_subject(const ExportRequest& request, const Command& command) {
   const Subject subject = subject_of(request.subject);
   if (subject == Subject::unknown) {
-    throw InputError(fmt::format(
-        "no task or encoding is called '{}'{}, and there is no such run; the forms are {}", request.subject,
-        did_you_mean(request.subject, known_names(ValueKind::subject)), usages(export_forms())));
+    throw InputError(fmt::format("'{}' is no task, no encoding and no run{} (the forms are {})", request.subject,
+                                 did_you_mean(request.subject, known_names(ValueKind::subject)),
+                                 usages(export_forms())));
   }
   const Form& form = export_forms()[subject == Subject::task ? 0 : subject == Subject::encoding ? 1 : 2];
   if (subject == Subject::path ? request.encoding.empty() : !request.task.empty())
