@@ -10,7 +10,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,12 +17,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/printable.h"
 #include "harness/console/message.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/run_record.h"
-#include "results/document/latex.h"
-#include "results/document/wrap.h"
 
 namespace posbench {
 
@@ -113,36 +109,9 @@ Format output_format(const Output& output) {
                   output.file->string()));
 }
 
-bool is_text(Format format) {
-  return format == Format::console || format == Format::markdown || format == Format::latex;
-}
-
 ConsoleStyle console_style(const Output& output) {
   if (output.file) return {kPipedWidth, output.color == "always"};
   return {console_width(), wants_color(output.color)};
-}
-
-std::string table_text(const Table& table, Format format, const ConsoleStyle& style) {
-  switch (format) {
-    case Format::console:
-      return to_console_text(table, style);
-    case Format::markdown:
-      return to_markdown(table);
-    case Format::csv:
-      return to_csv(table);
-    case Format::latex:
-      return to_latex(table);
-    case Format::json:
-    case Format::html:
-      break;
-  }
-  throw std::logic_error("JSON and pages have no table as text");
-}
-
-std::string line_text(const std::string& text, Format format, const ConsoleStyle& style, size_t indent) {
-  if (format == Format::markdown) return escape_markdown(text);
-  if (format == Format::latex) return escape_latex(text) + "\n";  // a blank line ends a paragraph
-  return style.width == 0 ? to_printable(text) : wrap_text(to_printable(text), indent, style.width);
 }
 
 void write_output(const Output& output, const std::string& text) {

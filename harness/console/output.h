@@ -12,7 +12,6 @@
 #include "harness/config/config.h"
 #include "harness/console/command.h"
 #include "results/document/render.h"
-#include "results/document/table.h"
 #include "results/types/metric.h"
 
 namespace posbench {
@@ -38,16 +37,8 @@ bool wants_color(const std::string& color);
 /// Returns the given format, or that of the file's extension, or console without a file. Throws InputError if the
 /// extension is not that of a format.
 Format output_format(const Output&);
-/// Returns true for the formats that consist of tables and lines of text: console, Markdown and LaTeX.
-bool is_text(Format);
 /// Returns the width of the terminal and its colors. The width of a file and of a pipe is constant.
 ConsoleStyle console_style(const Output&);
-
-/// Returns a table for the console, as Markdown, as CSV or for LaTeX. JSON and pages have forms of their own.
-std::string table_text(const Table&, Format, const ConsoleStyle&);
-/// Returns a text without an end of line: as Markdown, as a paragraph of LaTeX, or for the console. There its
-/// lines have at most the width of the style, and all but the first are indented. The width 0 is no limit.
-std::string line_text(const std::string& text, Format, const ConsoleStyle&, size_t indent = 0);
 
 /// Throws InputError if the file cannot be created, or if writing it would damage a run: its manifest, results,
 /// models, losses or checkpoints.
