@@ -24,17 +24,17 @@ namespace posbench {
 
 namespace {
 
-using Names = std::vector<std::string>;
+using NameList = std::vector<std::string>;
 
-void append(Names& names, const Names& others) { names.insert(names.end(), others.begin(), others.end()); }
+void append(NameList& names, const NameList& others) { names.insert(names.end(), others.begin(), others.end()); }
 
-Names encoding_names() {
-  Names names = unique_aliases();
+NameList encoding_names() {
+  NameList names = unique_aliases();
   append(names, encodings().names_with_presets());
   return names;
 }
 
-Names split_names() {
+NameList split_names() {
   std::set<std::string> splits{kShift};
   for (const std::string& task : tasks().names()) {
     for (const TaskInfo::Split& split : tasks().find(task).info.splits) splits.insert(split.name);
@@ -42,7 +42,7 @@ Names split_names() {
   return {splits.begin(), splits.end()};
 }
 
-Names family_names() {
+NameList family_names() {
   std::set<std::string> families;
   for (const std::string& name : encodings().names())
     families.insert(to_string(encodings().find(name).info.family));
@@ -56,14 +56,14 @@ std::string one_word(std::string name) {
 }
 
 template <class Map>
-Names keys(const Map& map) {
-  Names names;
+NameList keys(const Map& map) {
+  NameList names;
   for (const auto& [name, value] : map) names.push_back(name);
   return names;
 }
 
-Names explained_names() {
-  Names names = known_names(ValueKind::subject);
+NameList explained_names() {
+  NameList names = known_names(ValueKind::subject);
   for (const ValueKind kind : {ValueKind::profile, ValueKind::split}) append(names, known_names(kind));
   for (const OptionInfo& setting : all_settings()) names.push_back(setting.name);
   for (const MetricInfo& metric : metrics()) names.push_back(metric.name);
@@ -79,7 +79,7 @@ Names explained_names() {
 }  // namespace
 
 std::vector<std::string> known_names(ValueKind kind) {
-  Names names;
+  NameList names;
   switch (kind) {
     case ValueKind::none:
     case ValueKind::text:

@@ -17,18 +17,18 @@
 namespace posbench {
 namespace {
 
-using Names = std::set<std::string>;
+using NameSet = std::set<std::string>;
 
 /// Returns the names that an item of a list selects: a spec, a name without options, or a pattern.
-Names matches(const std::string& item, const Names& names) {
-  Names found;
+NameSet matches(const std::string& item, const NameSet& names) {
+  NameSet found;
   for (const std::string& name : names) {
     if (selects(item, name)) found.insert(name);
   }
   return found;
 }
 
-Names selected_or_all(const std::optional<std::string>& list, const std::string& kind, const Names& names) {
+NameSet selected_or_all(const std::optional<std::string>& list, const std::string& kind, const NameSet& names) {
   return list ? select_names(*list, kind, names) : names;
 }
 
@@ -42,12 +42,12 @@ std::set<std::string> select_names(const std::string& list, const std::string& k
                                    const std::set<std::string>& names) {
   const std::vector<std::string> items = split_specs(list);
   if (items.empty()) throw InputError(fmt::format("the list of {}s is empty, expected names or globs", kind));
-  Names selected;
+  NameSet selected;
   if (items.front().starts_with('-')) selected = names;
   for (std::string item : items) {
     const bool excludes = item.starts_with('-');
     if (excludes) item.erase(0, 1);
-    Names found = matches(item, names);
+    NameSet found = matches(item, names);
     if (found.empty() && kind == "encoding") found = matches(encoding_name(item), names);
     if (found.empty() && kind == "task") found = matches(task_name(item), names);
     if (found.empty()) {
@@ -78,7 +78,7 @@ void add_selection(Command& command, Selection& selection) {
 
 void select(const Selection& selection, std::vector<Report>& reports) {
   if (!selection.tasks && !selection.encodings && !selection.splits) return;
-  Names tasks, encodings, splits;
+  NameSet tasks, encodings, splits;
   for (const Report& report : reports) {
     for (const ExperimentResult& e : report.experiments) {
       tasks.insert(e.id.task);
@@ -108,7 +108,7 @@ void select(const Selection& selection, std::vector<Report>& reports) {
 }
 
 void select(const Selection& selection, Comparison& comparison) {
-  Names tasks, encodings, splits;
+  NameSet tasks, encodings, splits;
   for (const ComparisonRow& row : comparison.rows) {
     tasks.insert(row.task);
     encodings.insert({row.encoding, row.candidate_encoding});

@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "base/thread_pool.h"
 #include "harness/config/sweep.h"
-#include "harness/runs/time_estimate.h"
+#include "harness/runs/task_products.h"
 #include "harness/training/baselines.h"
 #include "harness/training/run_experiment.h"
 

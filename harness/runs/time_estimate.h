@@ -8,22 +8,6 @@
 
 namespace posbench {
 
-/// Counts the multiply-adds of a task in a model with plain attention: those of the products with weights and of
-/// attention. Grids count with all their multiples.
-class TaskProducts {
- public:
-  explicit TaskProducts(const TaskSetup&);
-
-  /// Returns the cost of an experiment on the task. Each multiply-add counts as often as the encoding is slower than
-  /// plain attention (results/data/board/cost.json; 1 for an encoding that is not there). Training counts with all
-  /// its steps.
-  Cost cost(const Experiment&) const;
-
- private:
-  double step_ = 0, further_step_ = 0;  // of training, and of further training
-  double tests_ = 0, validation_ = 0, further_validation_ = 0;
-};
-
 struct TimeEstimate {
   std::vector<double> seconds;  // of each experiment of the suite, on one core
   double core_seconds = 0;      // of all experiments

@@ -9,7 +9,7 @@
 
 namespace posbench {
 
-/// Multiply-adds of an experiment, by which its time is estimated (harness/runs/time_estimate.h).
+/// Multiply-adds of an experiment, by which its time is estimated (harness/runs/task_products.h).
 struct Cost {
   double training = 0, tests = 0;  // optimizer steps; validations and tests
 
