@@ -170,8 +170,8 @@ TEST_CASE("exported logits and maps belong to their samples, and attention is th
     const ArrayFile one = parse_arrays(bytes, "one.safetensors");
     CHECK(one.arrays.at("index").integer(0) == first);
     CHECK(all.arrays.at("index").integer(first) == first);
-    CHECK(one.arrays.at("logits").number(0) ==
-          all.arrays.at("logits").number(first * one.arrays.at("logits").shape[2]));
+    const ArrayView& logits = all.arrays.at("logits");
+    CHECK(one.arrays.at("logits").number(0) == logits.number(first * logits.shape[1] * logits.shape[2]));
     const ArrayView &scores = one.arrays.at("scores"), &attention = one.arrays.at("attention");
     const std::int64_t maps = scores.shape[1] * scores.shape[2], T = scores.shape[3];
     const std::int64_t longest = all.arrays.at("scores").shape[3];
