@@ -1,11 +1,11 @@
-#include "results/presentation/report_table.h"
+#include "results/document/table.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-#include "results/document/table.h"
 #include "results/presentation/accuracy_text.h"
+#include "results/presentation/report_table.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
 
