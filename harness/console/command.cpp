@@ -147,6 +147,7 @@ const CommandOption* Command::find(const std::string& name) const {
 CommandLine::CommandLine(std::vector<std::string> arguments, const std::string& description)
     : arguments(std::move(arguments)), parser(description, "posbench") {
   parser.option_defaults()->always_capture_default();
+  parser.require_subcommand(0, 1);  // an argument may be a folder with the name of a command
   program.add(ValueKind::none, parser.set_help_flag("-h,--help", "this help; then exit"));
 }
 
