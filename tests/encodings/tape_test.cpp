@@ -63,15 +63,40 @@ TEST_CASE("TAPE's rotations are mixed by attention, then over heads by the gate 
 }
 
 TEST_CASE("TAPE equals RoPE before training") {
-  Bench tape("tape", 6, 8, 2, true), rope("rope:pairing=half_split", 6, 8, 2, true);
+  constexpr int T = 6, H = 2, D = 4;
   Rng rng = make_rng(0, "tape");
-  for (Bench* bench : {&tape, &rope}) {
-    for (size_t h = 0; h < 2; ++h) {
-      bench->q[h] = bench == &tape ? EigenMatrix(EigenMatrix::NullaryExpr(6, 4, [&] { return normal(rng); }))
-                                   : EigenMatrix(tape.q[h]);
-      bench->k[h] = bench == &tape ? EigenMatrix(EigenMatrix::NullaryExpr(6, 4, [&] { return normal(rng); }))
-                                   : EigenMatrix(tape.k[h]);
-    }
+  Heads q, k, v;
+  for (Heads* side : {&q, &k, &v}) {
+    resize(*side, H, T, D);
+    for (Matrix& head : *side) head = EigenMatrix::NullaryExpr(T, D, [&] { return normal(rng); });
   }
-  for (size_t h = 0; h < 2; ++h) CHECK(tape.attend()[h].isApprox(rope.attend()[h], 1e-12));
+  const auto attend = [&](const std::string& spec) {
+    ModelConfig config;
+    config.vocabulary = 4;
+    config.width = H * D;
+    config.heads = H;
+    ParameterLayout layout;
+    const auto encoding = make_encoding(Spec::parse(spec), config, layout);
+    const Parameters p = initialize(layout, 0);
+    Sequence sequence;
+    sequence.tokens.assign(T, 0);
+    sequence.segments.assign(T, 0);
+    Rng of_positions = make_rng(0, "positions");
+    sequence.positions = encoding->positions(sequence, of_positions);
+    Tables tables;
+    encoding->tables(p, sequence.positions, tables);
+    Matrices state;
+    Matrix x(T, H * D);
+    x.setZero();
+    encoding->embed(sequence, p, tables, x, state);
+    Scratch scratch;
+    const AttentionInput in{sequence, p, tables, state, 0, x, q, k, v, scratch};
+    Heads scores, attention;
+    for (Heads* square : {&scores, &attention}) resize(*square, H, T, T);
+    encoding->score(in, scores);
+    encoding->normalize(in, scores, attention);
+    return attention;
+  };
+  const Heads tape = attend("tape"), rope = attend("rope:pairing=half_split");
+  for (size_t h = 0; h < H; ++h) CHECK(tape[h].isApprox(rope[h], 1e-12));
 }
