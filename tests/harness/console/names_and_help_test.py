@@ -30,7 +30,7 @@ class NamesAndHelp(Console):
         self.refused("bench --samples --sizes tiny", "--sizes excludes --samples")
         self.refused(["export", "rope", "--positions", ""], "--positions is empty, expected ascending numbers")
         self.refused(["export", "rope", "--arrays", ""], "--arrays is empty, expected some of ")
-        self.refused("show layers:of=", "of is '', expected two or more encodings")
+        self.refused("show layers:of= -q", "of is '', expected two or more encodings")
         self.refused(["report", ""], "the path is empty, expected a file or a folder")
         self.refused(
             "board -t grammar -q", "the board has no result of 'grammar'; 'posbench run -t grammar' makes some"
