@@ -239,7 +239,7 @@ TEST_CASE("vectors refuse files and options that do not fit, in one line with ex
         std::string::npos);
   CHECK(refused("rope -o a.txt").find("does not end in .json or .safetensors") != std::string::npos);
   CHECK(refused("rope --arrays bias").find("unknown array 'bias', expected ") != std::string::npos);
-  CHECK(refused("rop").find("did you mean 'rope'?") != std::string::npos);
+  CHECK(refused("ropee").find("did you mean 'rope'?") != std::string::npos);
   CHECK(refused("rope --positions 1,x").find("position 'x', expected a number") != std::string::npos);
   CHECK(refused("rope --positions 1,1").find("position 1 follows 1") != std::string::npos);
   CHECK(refused("rope --positions 1,2 --length 3").find("--length is 3, and --positions lists 2") !=
