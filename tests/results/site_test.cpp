@@ -29,7 +29,7 @@ Document small_document() {
                      Facts{{{"empty", ""}, {"like", "rope, größe_α:<b>", Names::encodings}}}, Text{"The tasks:"},
                      Table{{{"task", Align::left, Names::tasks}, {"mean", Align::right}},
                            {{"rope *", Cell("0.5 < 1", Tone::good)}}},
-                     Heading{"Nothing"}},
+                     Heading{"Without texts"}},
           .page_blocks = [plot] {
             return std::vector<Document::Block>{Heading{"Plots"}, plot};
           }};
@@ -71,7 +71,7 @@ TEST_CASE("a page of a document escapes texts, links names, and has its texts be
   CHECK(has(page, "<table class=\"results sortable\" aria-label=\"The tasks\">"));
   CHECK(has(page, "<th scope=\"row\"><a href=\"../tasks/rope.html\">rope *</a></th>"));
   CHECK(has(page, "<td class=\"number good\">0.5 &lt; 1</td>"));
-  CHECK(!has(page, "Nothing"));
+  CHECK(!has(page, "Without texts"));
   CHECK(has(page, "<script src=\"../files/vega.js\"></script>"));
   Document without_plots = small_document();
   without_plots.page_blocks = {};

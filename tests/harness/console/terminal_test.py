@@ -23,10 +23,10 @@ class Terminal(Console):
             "board -t last_x_retrieval --split ood_far4 --color never",
             "reproduce --list --color never",
             "show ood_length",
-            "show last_x_retrieval --color never",
-            "show cope --color never",
-            "show reverse_string:length=1..10 --color never",
-            "show none-interleaved-one-layer --color never",
+            "show last_x_retrieval -q --color never",
+            "show cope -q --color never",
+            "show reverse_string:length=1..10 -q --color never",
+            "show none-interleaved-one-layer -q --color never",
         ):
             code, shown = on_terminal(arguments + (" --color never" if "full" in arguments else ""), self.folder, 80)
             self.assertEqual(code, 0, shown)
