@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "results/document/render.h"
 #include "results/presentation/compare_data.h"
-#include "results/presentation/compare_text.h"
+#include "results/presentation/compare_document.h"
 #include "results/presentation/length_bins.h"
 #include "results/presentation/report_table.h"
 #include "results/reports/report_json.h"
@@ -69,7 +70,8 @@ TEST_CASE("a lower loss is better, and a greater margin is") {
   const Comparison same = compare_one(before, before, {.metric = Metric::loss});
   CHECK(same.rows[0].verdict == Verdict::same);
   CHECK(to_json(same)["options"]["metric"] == "loss");
-  CHECK(to_console_text(same).find("mean cross-entropy in nats, mean over seeds") != std::string::npos);
+  CHECK(to_console_text(make_comparison_document(same)).find("mean cross-entropy in nats, mean over seeds") !=
+        std::string::npos);
 }
 
 TEST_CASE("a loss is compared although nothing was learned, which accuracy asks for") {

@@ -4,7 +4,6 @@ unfinished_runs_test.py POSBENCH
 """
 
 import json
-import re
 import shutil
 import signal
 import subprocess
