@@ -160,7 +160,8 @@ Command& CommandLine::add(const std::string& group, const std::string& name, con
 }
 
 const Command* CommandLine::find(const std::string& name) const {
-  const auto found = std::ranges::find_if(commands, [&](const Command& command) { return command.name() == name; });
+  const auto found =
+      std::ranges::find_if(commands, [&](const Command& command) { return command.name() == name; });
   return found == commands.end() ? nullptr : &*found;
 }
 

@@ -96,7 +96,12 @@ class ConsoleTable {
     if (style.width > 0) break_wide_cells();
   }
 
-  bool is_whole() const { return blocks().size() == 1; }
+  /// Returns whether all columns fit next to each other.
+  bool is_whole() const {
+    int total = -kGap;
+    for (const ConsoleColumn& column : columns_) total += kGap + column.width;
+    return style_.width == 0 || total <= style_.width;
+  }
 
   std::string text() const {
     std::string text;

@@ -44,8 +44,8 @@ TEST_CASE("the document of a comparison has the verdicts, worst first, their leg
   const Table& table = std::get<Table>(document.blocks.at(1));
   CHECK(to_csv(table).starts_with(
       "task,encoding,split,verdict,baseline,candidate,difference (95%),solved,p,detectable\r\n"
-      "task0,encoding0,ood_far,worse,0.904,0.602,-0.302 ±0.005,0/5 -> 0/5,0.0079,0.007\r\n"
-      "task0,encoding0,in_distribution,same,1.000,1.000,+0.000 ±0.000,5/5 -> 5/5,1.0000,0.001\r\n"));
+      "task0,encoding0,ood_far,worse,0.904,0.602,'-0.302 ±0.005,0/5 -> 0/5,0.0079,0.007\r\n"
+      "task0,encoding0,in_distribution,same,1.000,1.000,'+0.000 ±0.000,5/5 -> 5/5,1.0000,0.001\r\n"));
   CHECK(table.rows.size() == 6);
   CHECK(table.rows.at(0).at(3).tone == Tone::bad);
   CHECK(table.folded == "5 same");

@@ -21,7 +21,6 @@ TEST_CASE("each row of bench has its encoding, and each heading is explained") {
   CHECK(rows >= 6);  // four of steps, in one or more blocks, and two of the growth with the length
   std::string text = outcome.out;
   std::ranges::replace(text, '\n', ' ');
-  for (const char* heading :
-       {"training cost,", "evaluation cost:", "evaluated/s:", "of peak:", "grows as:"})
+  for (const char* heading : {"training cost,", "evaluation cost:", "evaluated/s:", "of peak:", "grows as:"})
     CHECK(text.find(heading) != text.npos);
 }

@@ -332,8 +332,7 @@ TEST_CASE("messages suggest the option, the split or the match that was meant") 
   CHECK(error("compare before --between cope,COPE").find("expected two different encodings") != std::string::npos);
   CHECK(error("compare before --between cope,rope --match cope=rope").find("exclude each other") !=
         std::string::npos);
-  CHECK(error("report before --metric loss -o x.csv").find("--metric needs --format") !=
-        std::string::npos);
+  CHECK(error("report before --metric loss -o x.csv").find("--metric needs --format") != std::string::npos);
   CHECK(error("report before --split ''").find("the list of splits is empty") != std::string::npos);
   CHECK(error("bench --sizes ''").find("--sizes is empty") != std::string::npos);
   CHECK(error("check standard").find("no encoding or task is called 'standard'") != std::string::npos);

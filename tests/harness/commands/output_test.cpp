@@ -45,9 +45,9 @@ std::vector<std::string> files(const fs::path& folder) {
 TEST_CASE("a signal that ends export leaves no file") {
   const TemporaryDirectory directory;
   directory.write("config.json", R"({"profile": "smoke"})");
-  const std::string command =
-      GENERATE("export flip_flop -n 1000000000 -q -o s.jsonl", "export flip_flop -n 200000 -q -o s.safetensors",
-               "export config.json flip_flop rope --initial -n 100000 -q -o s.safetensors --model-output m.safetensors");
+  const std::string command = GENERATE(
+      "export flip_flop -n 1000000000 -q -o s.jsonl", "export flip_flop -n 200000 -q -o s.safetensors",
+      "export config.json flip_flop rope --initial -n 100000 -q -o s.safetensors --model-output m.safetensors");
   const int signal = GENERATE(SIGINT, SIGTERM);
   CAPTURE(command, signal);
   Process process(directory / "", split_list(command, ' '));
@@ -84,8 +84,9 @@ TEST_CASE("no command replaces the manifest of its answers, or a file that is no
     directory.write("config.json", "{}");
     for (const std::string command :
          {"export even_pairs -n 3", "export rope", "export config.json even_pairs rope --initial -n 1"}) {
-      CHECK(refusal(directory, command + " -o y.safetensors") ==
-            "posbench: 'y.safetensors.manifest.json' is no manifest, and would be lost; move it, or choose another -o\n");
+      CHECK(
+          refusal(directory, command + " -o y.safetensors") ==
+          "posbench: 'y.safetensors.manifest.json' is no manifest, and would be lost; move it, or choose another -o\n");
     }
     CHECK(read_whole(directory / "y.safetensors.manifest.json") == text);
     CHECK_FALSE(fs::exists(directory / "y.safetensors"));

@@ -58,7 +58,7 @@ class Machine(Case):
     def test_a_small_compressed_file_takes_little_memory(self):
         text = b'{"schema_version": 1, "junk": [' + b"0," * 100_000_000 + b"0]}"
         (self.folder / "bomb.json.gz").write_bytes(gzip.compress(text))
-        done = self.posbench("report", "bomb.json.gz", code=2, preexec_fn=limit(resource.RLIMIT_AS, 500 << 20))
+        done = self.posbench("report", "bomb.json.gz", "-q", code=2, preexec_fn=limit(resource.RLIMIT_AS, 500 << 20))
         self.assertIn(b"expected at most 16 MiB or 100 times its ", done.stderr)
 
     def test_no_more_threads_are_started_than_experiments(self):
