@@ -4,6 +4,8 @@
 
 #include "harness/config/embedded_data.h"
 #include "harness/training/experiment_progress.h"
+#include "harness/training/samples.h"
+#include "model/position_encoding.h"
 
 namespace posbench {
 

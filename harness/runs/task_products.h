@@ -1,6 +1,10 @@
 // Counts the multiply-adds of experiments, by which their time is estimated.
 #pragma once
+#include "base/spec.h"
 #include "harness/training/experiment.h"
+#include "harness/training/task_setup.h"
+#include "model/transformer.h"
+#include "tasks/task.h"
 
 namespace posbench {
 

@@ -216,7 +216,9 @@ def test_page():
     lines = re.sub(r"^scaling = .*?}\n", yarn, lines, flags=re.M | re.S).replace(
         "llama3.safetensors", "yarn.safetensors"
     )
-    code, printed = outcome(write_yarn.replace("export", "check").replace("-o yarn.safetensors", "--against theirs.safetensors"), lines)
+    code, printed = outcome(
+        write_yarn.replace("export", "check").replace("-o yarn.safetensors", "--against theirs.safetensors"), lines
+    )
     assert code == 0, printed
 
 
