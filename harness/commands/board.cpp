@@ -135,10 +135,10 @@ void check_split(const BoardRequest& request, const BoardReport& all, const Boar
     }
     if (of_tasks.empty()) continue;  // only recurrent models ran it
     const std::string& split = request.options.split;
-    throw InputError(fmt::format("{} has no split '{}'{} (splits: {})",
-                                 of_tasks.size() == 1 ? fmt::format("task '{}'", *of_tasks.begin())
-                                 : request.tasks      ? fmt::format("no task of '{}'", item)
-                                                      : "no task of the board",
+    throw InputError(fmt::format("{} split '{}'{} (splits: {})",
+                                 of_tasks.size() == 1 ? fmt::format("task '{}' has no", *of_tasks.begin())
+                                 : request.tasks      ? fmt::format("no task of '{}' has a", item)
+                                                      : "no task of the board has a",
                                  split, did_you_mean(split, {splits.begin(), splits.end()}),
                                  fmt::join(splits, ", ")));
   }

@@ -316,7 +316,7 @@ TEST_CASE("messages suggest the option, the split or the match that was meant") 
   CHECK(error("run --set training.lr=1e-3").find("did you mean 'learning_rate'?") != std::string::npos);
   CHECK(error("run --device cuda").find("posbench computes on the CPU") != std::string::npos);
   CHECK(error("board -q -t flip_flop --split ood_far4")
-            .starts_with("posbench: task 'flip_flop' has no split 'ood_far4' (its splits: in_distribution, "));
+            .starts_with("posbench: task 'flip_flop' has no split 'ood_far4' (splits: in_distribution, "));
   CHECK(error("run --set training.steps").find("--set is 'training.steps', expected SECTION.OPTION=VALUE") !=
         std::string::npos);
   for (const std::string command : {"sample flip_flop", "export flip_flop -o x.safetensors", "export rope"}) {

@@ -227,7 +227,7 @@ TEST_CASE("run --rerun-failed uses the results of another run, and verify names 
   directory.write("one/experiments.jsonl", diverged.dump() + "\n" + lines.substr(second));
   REQUIRE(posbench_command(directory, "run -q --resume --rerun-failed -o one --reuse good").code == 0);
   CHECK(count_trained_by(read_json(directory / "one/report.json"), "old") == 1);
-  const Outcome verified = posbench_command(directory, "verify one");
+  const Outcome verified = posbench_command(directory, "check one");
   CHECK(verified.error.find("one: commit old trained 1 of the experiments, and may give other numbers") !=
         std::string::npos);
 }

@@ -125,7 +125,7 @@ TEST_CASE("a sweep gives the same bytes whole, in merged shards, resumed, and fr
   CHECK(posbench_command(directory, "report whole --metric loss").out.find("mean cross-entropy") !=
         std::string::npos);
   CHECK(posbench_command(directory, "compare whole merged --metric loss").code == 0);
-  CHECK(posbench_command(directory, "verify whole --sample 2 --seed 1").code == 0);
+  CHECK(posbench_command(directory, "check whole --sample 2 --seed 1").code == 0);
   const Outcome plan = posbench_command(directory, command + "--dry-run");
   CHECK(plan.out.find("8 experiments; about ") != std::string::npos);
   CHECK(plan.out.find("flip_flop:length=8,model.width=32") != std::string::npos);

@@ -175,7 +175,7 @@ TEST_CASE(
   const std::string bytes = read_whole(path);
   for (const double fraction : {0.0, 0.3, 0.6, 0.99}) {
     std::filesystem::resize_file(path, static_cast<std::uintmax_t>(static_cast<double>(bytes.size()) * fraction));
-    CHECK(message(e).ends_with("it is truncated or damaged"));
+    CHECK(message(e).find("truncated") != std::string::npos);
     directory.write("c.safetensors", bytes);
   }
   std::string flipped = bytes;

@@ -264,14 +264,14 @@ TEST_CASE("a configuration has model.begin_token only if it is true, and the def
   CHECK(without_context(directory / "begin/report.json").dump() != plain);
 }
 
-TEST_CASE("verify, inspect, forward, score and export follow model.begin_token") {
+TEST_CASE("check, inspect, export and score follow model.begin_token") {
   const TemporaryDirectory directory;
   const std::string settings = " --set model.attention=bidirectional --set model.begin_token=true";
   REQUIRE(
       posbench_command(
           directory, "run --profile smoke -t parity_check -e none --extend alibi -q --save-models -o r" + settings)
           .code == 0);
-  const Outcome verified = posbench_command(directory, "verify r --sample 2");
+  const Outcome verified = posbench_command(directory, "check r --sample 2");
   INFO(verified.out << verified.error);
   CHECK(verified.code == 0);
 
@@ -288,7 +288,7 @@ TEST_CASE("verify, inspect, forward, score and export follow model.begin_token")
   const Json splits = without_context(directory / "r/report.json").at("experiments").at(0).at("splits");
   for (const Json& split : splits) {
     const std::string name = split.at("name"), file = " " + name + ".safetensors";
-    REQUIRE(posbench_command(directory, "forward r parity_check none -n 8 --split " + name + " -o" + file).code ==
+    REQUIRE(posbench_command(directory, "export r parity_check none -n 8 --split " + name + " -o" + file).code ==
             0);
     answers += file;
   }

@@ -76,7 +76,7 @@ TEST_CASE("evaluation.loops changes what is tested, and neither training nor val
   CHECK(three.splits != two.splits);
 }
 
-TEST_CASE("saved models with options of blocks and combined encodings are read by forward and inspect") {
+TEST_CASE("saved models with options of blocks and combined encodings are read by export and inspect") {
   const TemporaryDirectory directory;
   const std::string encoding = "'layers:of=(rope,none)'";
   const std::string settings =
@@ -85,13 +85,13 @@ TEST_CASE("saved models with options of blocks and combined encodings are read b
   REQUIRE(posbench_command(directory, "run --profile smoke -t flip_flop -e " + encoding +
                                           " --set model.layers=2 -q --save-models -o r " + settings)
               .code == 0);
-  CHECK(posbench_command(directory, "forward r flip_flop " + encoding + " -n 4 -o logits.safetensors").code == 0);
+  CHECK(posbench_command(directory, "export r flip_flop " + encoding + " -n 4 -o logits.safetensors").code == 0);
   const Outcome seen = posbench_command(directory, "inspect r flip_flop " + encoding + " --format json");
   CHECK(seen.code == 0);
   CHECK(read_whole(directory / "r/report.json").find("\"window\"") != std::string::npos);
 }
 
-TEST_CASE("saved models with recurrent blocks give logits; inspect and forward --attention refuse them") {
+TEST_CASE("saved models with recurrent blocks give logits; inspect and export --maps refuse them") {
   const std::string block = GENERATE("lstm", "gated_delta");
   const TemporaryDirectory directory;
   REQUIRE(posbench_command(directory,
@@ -99,11 +99,11 @@ TEST_CASE("saved models with recurrent blocks give logits; inspect and forward -
                            "--save-models -o r --set model.block=" +
                                block)
               .code == 0);
-  CHECK(posbench_command(directory, "forward r parity_check none -n 4 -o logits.safetensors").code == 0);
+  CHECK(posbench_command(directory, "export r parity_check none -n 4 -o logits.safetensors").code == 0);
   const std::string expected = "the model has model.block=" + block +
                                ", which has neither scores nor attention weights; choose a model with attention";
   for (const std::string command : {"inspect r parity_check none", "inspect r parity_check none --over 4",
-                                    "forward r parity_check none -n 4 --attention -o maps.safetensors"}) {
+                                    "export r parity_check none -n 4 --maps -o maps.safetensors"}) {
     const Outcome refused = posbench_command(directory, command);
     INFO(command << ": " << refused.error);
     CHECK(refused.code == 2);

@@ -190,7 +190,7 @@ TEST_CASE("extensions give the same bytes whole, in merged shards, resumed, and 
   CHECK(posbench_command(directory, "report whole").out.find("rope->none +5 steps") != std::string::npos);
   CHECK(posbench_command(directory, "compare whole merged").code == 0);
   CHECK(posbench_command(directory, "compare whole merged --match 'rope=rope->none'").code == 0);
-  const Outcome verified = posbench_command(directory, "verify whole --sample 32");
+  const Outcome verified = posbench_command(directory, "check whole --sample 32");
   CHECK(verified.out.find("32 of 32 experiments agree") != std::string::npos);
   const Outcome plan = posbench_command(directory, command + "--dry-run");
   CHECK(plan.out.find("32 experiments; about ") != std::string::npos);
