@@ -1,6 +1,6 @@
 // Defines the types of real numbers and of indices. Reals are floats in training, and doubles where gradients are
-// checked. The code that computes with them is compiled for both. An inline namespace, which POSBENCH_REAL chooses,
-// keeps the two apart in a program.
+// checked. The code that computes with them is compiled for both. An inline namespace, which POSBENCH_REAL
+// chooses, keeps the two apart in a program.
 #pragma once
 #include <cstddef>
 

@@ -14,8 +14,8 @@
 
 namespace posbench::inline POSBENCH_REAL {
 
-/// Calls one stage of an encoding, as in StageCall(encoding, in)->score(in, scores). At the end of the expression it
-/// releases the scratch matrices of the stage. The time counts for the encoding.
+/// Calls one stage of an encoding, as in StageCall(encoding, in)->score(in, scores). At the end of the expression
+/// it releases the scratch matrices of the stage. The time counts for the encoding.
 class StageCall {
  public:
   StageCall(const PositionEncoding& encoding, const AttentionInput& in) : encoding_(encoding), in_(in) {}

@@ -1,5 +1,5 @@
-// Declares the checks of encodings. They run in double precision, in code that is compiled for it; what they return
-// is independent of the precision.
+// Declares the checks of encodings. They run in double precision, in code that is compiled for it; what they
+// return is independent of the precision.
 #pragma once
 #include <cmath>
 #include <string>
@@ -21,8 +21,8 @@ struct Worst {
   }
 };
 
-/// The measurements of four properties that the literature asks for, on one causal layer of attention. All tokens are
-/// equal, so that only positions can make a difference.
+/// The measurements of four properties that the literature asks for, on one causal layer of attention. All tokens
+/// are equal, so that only positions can make a difference.
 struct Properties {
   int trained = 0, longest = 0;  // tokens: the trained length L, and 4 L
 
@@ -100,9 +100,10 @@ struct ModelsCertificate {
   void add(const ModelsCertificate&);
 };
 
-/// Checks an encoding: its hand-written gradients, causal and bidirectional where defined, with pre- and post-norm;
-/// causality; finite results; sensitivity to order and to a shift; and the four properties. The declared properties
-/// are those of the default options and are compared for these only. Throws InputError for a bad spec.
+/// Checks an encoding: its hand-written gradients, causal and bidirectional where defined, with pre- and
+/// post-norm; causality; finite results; sensitivity to order and to a shift; and the four properties. The
+/// declared properties are those of the default options and are compared for these only. Throws InputError for a
+/// bad spec.
 EncodingCertificate certify(const Spec&);
 
 /// Checks the gradients of an encoding in models with each option of blocks, and with all of them.

@@ -1,4 +1,5 @@
-// `posbench board`: all encodings on all tasks in tiers with their costs, or ranked by aspects, and the user's among them.
+// `posbench board`: all encodings on all tasks in tiers with their costs, or ranked by aspects, and the user's
+// among them.
 #include "results/statistics/board.h"
 
 #include <fmt/format.h>

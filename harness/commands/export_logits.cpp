@@ -1,5 +1,5 @@
-// `posbench export RUN TASK ENCODING`: the logits of a saved model, as a reference for models in other programs and
-// as answers to score.
+// `posbench export RUN TASK ENCODING`: the logits of a saved model, as a reference for models in other programs
+// and as answers to score.
 #include <fmt/format.h>
 
 #include <algorithm>

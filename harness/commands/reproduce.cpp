@@ -244,7 +244,8 @@ Document verdict_document(const ClaimPlan& plan, const std::vector<ClaimResult>&
   return document;
 }
 
-/// Judges the claims by the finished runs and prints the verdicts. Writes claims.json and claims.html after training.
+/// Judges the claims by the finished runs and prints the verdicts. Writes claims.json and claims.html after
+/// training.
 void judge(const ReproduceRequest& request, ClaimPlan plan, const std::vector<fs::path>& directories) {
   AllEvidence evidence = collect_evidence(plan, directories);
   if (request.finished) {

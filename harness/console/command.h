@@ -78,8 +78,8 @@ class Command {
  public:
   Command(CLI::App& parser, int& exit_code) : parser_(&parser), exit_code_(&exit_code) {}
 
-  // The names of an option are "-s,--seeds", those of an argument "task". A target is a value, a std::optional or a
-  // vector.
+  // The names of an option are "-s,--seeds", those of an argument "task". A target is a value, a std::optional or
+  // a vector.
   template <class T>
   CommandOption& text(const std::string& names, T& target, const std::string& help) {
     return add(ValueKind::text, parser_->add_option(names, target, help));

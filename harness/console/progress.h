@@ -1,5 +1,5 @@
-// Shows the progress of a suite: a line for each finished experiment, and below them, on a terminal, a line with the
-// time that is left.
+// Shows the progress of a suite: a line for each finished experiment, and below them, on a terminal, a line with
+// the time that is left.
 #pragma once
 #include <chrono>
 #include <mutex>

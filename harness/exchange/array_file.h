@@ -88,8 +88,9 @@ struct ArrayFile {
   std::string_view numbers;  // of all arrays
 };
 
-/// Parses the bytes of a file, which must outlive the result. Throws InputError, which names `file` and the position
-/// in it, if it is truncated or damaged: the numbers of the arrays must fill it without holes, in any order.
+/// Parses the bytes of a file, which must outlive the result. Throws InputError, which names `file` and the
+/// position in it, if it is truncated or damaged: the numbers of the arrays must fill it without holes, in any
+/// order.
 ArrayFile parse_arrays(std::string_view bytes, const std::string& file);
 
 }  // namespace posbench

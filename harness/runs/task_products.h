@@ -21,9 +21,9 @@ class TaskProducts {
  public:
   explicit TaskProducts(const TaskSetup&);
 
-  /// Returns the cost of an experiment on the task. Each multiply-add counts as often as the encoding is slower than
-  /// plain attention (results/data/board/cost.json; 1 for an encoding that is not there). Training counts with all
-  /// its steps.
+  /// Returns the cost of an experiment on the task. Each multiply-add counts as often as the encoding is slower
+  /// than plain attention (results/data/board/cost.json; 1 for an encoding that is not there). Training counts
+  /// with all its steps.
   Cost cost(const Experiment&) const;
 
  private:

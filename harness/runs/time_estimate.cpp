@@ -16,8 +16,8 @@
 namespace posbench {
 namespace {
 
-/// Returns the seconds of a multiply-add in the training of an experiment; 0 if the clock does not advance. A large
-/// model is measured with one sequence.
+/// Returns the seconds of a multiply-add in the training of an experiment; 0 if the clock does not advance. A
+/// large model is measured with one sequence.
 double seconds_of_product(const Experiment& e) {
   constexpr double kEnough = 0.1;  // seconds, ten ticks of a coarse clock
   constexpr int kMaxBatch = 32, kMaxSteps = 100;

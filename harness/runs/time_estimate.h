@@ -15,10 +15,10 @@ struct TimeEstimate {
   int jobs = 1, threads = 1;    // experiments at once; threads of each of them
 };
 
-/// Estimates the time of a suite. Trains the first encoding of each task for some steps, as many tasks at once as the
-/// run has jobs. `jobs` and `threads` are those of run_suite. The threads of an experiment are assumed to divide its
-/// tests and the groups of its batches evenly. Calls `measured` from any thread, with the number of measured tasks. If
-/// the CPU clock stands still, all times are 0.
+/// Estimates the time of a suite. Trains the first encoding of each task for some steps, as many tasks at once as
+/// the run has jobs. `jobs` and `threads` are those of run_suite. The threads of an experiment are assumed to
+/// divide its tests and the groups of its batches evenly. Calls `measured` from any thread, with the number of
+/// measured tasks. If the CPU clock stands still, all times are 0.
 TimeEstimate estimate_time(const Suite&, int jobs, int threads,
                            const std::function<void(size_t done, size_t of)>& measured);
 

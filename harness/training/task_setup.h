@@ -20,8 +20,8 @@ struct TaskSpec {
   Spec task;  // without the settings
   Settings settings;
 
-  /// Returns the spec in canonical form. `whole` has the options and the settings of the task. Throws InputError if
-  /// the task, an option, a setting or a value is unknown.
+  /// Returns the spec in canonical form. `whole` has the options and the settings of the task. Throws InputError
+  /// if the task, an option, a setting or a value is unknown.
   static TaskSpec of(const Spec& whole);
   static TaskSpec parse(const std::string& text) { return of(Spec::parse(text)); }
   Spec whole() const;

@@ -19,8 +19,8 @@ class ByteSource;
 using Json = nlohmann::ordered_json;
 
 /// Parses a text, which messages call `file`, or a file, which gzip may have compressed. Throws InputError, with a
-/// message of one line, if the file cannot be read or is not JSON, if it nests deeper than 64 or has more than five
-/// million values, if an object has a duplicate key or over 10000 keys, or if a number does not fit a double.
+/// message of one line, if the file cannot be read or is not JSON, if it nests deeper than 64 or has more than
+/// five million values, if an object has a duplicate key or over 10000 keys, or if a number does not fit a double.
 Json parse_json(std::string_view text, const std::string& file);
 Json read_json(const std::filesystem::path& file);
 

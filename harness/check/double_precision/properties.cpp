@@ -1,5 +1,5 @@
-// Measures the four properties of position encodings. Parameters have their initial values, or random ones if all are
-// equal.
+// Measures the four properties of position encodings. Parameters have their initial values, or random ones if all
+// are equal.
 #include <fmt/format.h>
 
 #include <algorithm>
