@@ -16,16 +16,16 @@ struct CheckRequest {
   int jobs = 0;  // 0: all cores
   std::vector<std::string> command;  // the whole command line
 
-  // Of names.
+  // These options belong to the form with names.
   bool variants = false;   // variants of the encodings, options of blocks, pairs in compositions
   bool fail_fast = false;  // stop at the first check that fails
   bool json = false;
 
-  // Of a report.
+  // These options belong to the form with a report.
   int sample = 5;
   std::optional<std::uint64_t> seed;  // of the random choice; with --against of the inputs
 
-  // Of one encoding and a file.
+  // These options belong to the form with one encoding and a file.
   std::optional<std::filesystem::path> against;
   VectorsRequest vectors;
   double tolerance = 1e-5;

@@ -17,17 +17,17 @@ struct ExportRequest {
   std::uint64_t seed = 0;
   std::optional<std::filesystem::path> output;
 
-  // Of samples and logits.
+  // These options belong to samples and to logits.
   std::optional<std::string> split;  // empty: train, of logits in_distribution
   std::uint64_t first = 0;
   std::optional<std::uint64_t> count;  // empty: 1000, of logits 512
 
-  // Of samples.
+  // These options belong to samples.
   ConfigArguments config;                         // only its layout, begin token and splits matter
   std::optional<SampleFormat> format;             // empty: that of the file's extension, or jsonl
   std::optional<std::filesystem::path> manifest;  // empty: next to the output
 
-  // Of logits.
+  // These options belong to logits.
   std::string task, encoding;
   bool initial = false;                               // the model before training instead of the saved one
   bool maps = false;                                  // write scores and attention too

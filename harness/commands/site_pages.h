@@ -10,7 +10,7 @@
 
 namespace posbench {
 
-/// What a site has pages of. The results and the reference must outlive it.
+/// Holds the names that a site has pages of. The results and the reference must outlive it.
 struct Site {
   Site(const BoardResults&, const NamedReport& reference);
 

@@ -83,7 +83,7 @@ bool is_same(const TaskSpec& a, const TaskSpec& b) { return is_same(a.task, b.ta
 const std::string& name_of(const Spec& spec) { return spec.name; }
 const std::string& name_of(const TaskSpec& spec) { return spec.task.name; }
 
-/// What a list selects among: tasks or encodings.
+/// A list selects among these: tasks or encodings.
 template <class AnySpec>
 struct Known {
   const char* kind;

@@ -53,7 +53,7 @@ struct Document {
   std::string title;  // empty: none
   std::vector<Block> blocks;
 
-  // What other forms have in addition. These functions are called only for the format that needs them.
+  // Other forms have this in addition. The functions are called only for the format that needs them.
   std::function<std::vector<Block>()> page_blocks;  // of a page, after the blocks: most often plots
   std::function<std::string()> page;                // HTML that has nothing of the blocks
   std::function<Json()> json;                       // keys that other programs read. Without it: the tables

@@ -57,7 +57,7 @@ struct PageJson {
   const Json& value;
 };
 
-/// What the reader can select on a page.
+/// The reader of a page can select these.
 struct PageItems {
   std::string plural = "encodings";   // noun for the names, in messages of the page
   std::vector<std::string> names;     // in the order of their colors and of maps

@@ -250,7 +250,7 @@ std::string csv_field(std::string text) {
 
 std::string escape_markdown(std::string_view text) {
   const std::string printable = to_printable(text);
-  const auto is_in_word = [&](size_t at) {  // Markdown takes '_' inside a word as it is
+  const auto is_in_word = [&](size_t at) {  // Markdown does not change '_' inside a word
     const unsigned char c = at < printable.size() ? static_cast<unsigned char>(printable[at]) : ' ';
     return std::isalnum(c) != 0 || c == '_' || c >= 0x80;
   };

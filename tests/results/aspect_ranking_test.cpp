@@ -132,7 +132,7 @@ TEST_CASE("encodings that lack a task are left out by name, except those of the 
   CHECK(names(ranking) == std::vector<std::string>{"cope", "rope"});
   CHECK(row_of(ranking, "cope").ran == 2);
   std::erase_if(all.report.experiments, [](const ExperimentResult& e) { return e.id.encoding != "alibi"; });
-  ranking = rank_by_aspects(all, golden_aspects(), 4);  // then nobody ran every task
+  ranking = rank_by_aspects(all, golden_aspects(), 4);  // now no encoding ran every task
   CHECK(names(ranking) == std::vector<std::string>{"alibi"});
   CHECK(ranking.incomplete.empty());
 }
