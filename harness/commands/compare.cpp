@@ -201,7 +201,7 @@ void add_compare(CommandLine& line) {
   command.explain(
       {{"posbench compare before/report.json after/report.json", ""},
        {"posbench compare before after --match cope=cope:positions=4", "encodings with different options"},
-       {"posbench compare main mine --format markdown --fail-on-regression", "for a continuous integration"},
+       {"posbench compare main branch --format markdown --fail-on-regression", "for a continuous integration"},
        {"posbench compare before --between cope,rope -t 'flip*' --sort difference", "two encodings of one run"},
        {"posbench compare before after -o change.html", "plots of differences with their intervals"}},
       {"Each row is a task, an encoding and a split: the verdict, both means, their difference with an interval, the "

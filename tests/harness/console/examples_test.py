@@ -111,7 +111,7 @@ def make_files(folder):
         f"{suite} -e cope,rope -o before",
         f"{suite} -e cope,cope:positions=4,rope -o after",
         "posbench export rope:pairing=half_split -o rope.safetensors",
-        "cp -r before main; cp -r before mine; cp -r runs/mine runs/ours; mkdir claims answers",
+        "cp -r before main; cp -r before branch; cp -r runs/mine runs/ours; mkdir claims answers",
         f"ln -s {kept} claims/1; ln -s {kept} claims/2",
         *(
             f"posbench export runs/mine flip_flop cope --split {split} -n 8 -o answers/{split}.safetensors"
