@@ -5,10 +5,12 @@ import os
 import shutil
 import subprocess
 import tempfile
+from pathlib import Path
 
 
 class Browser:
-    """Shows one page at a time. `problems` has the errors of its console, and `requests` the requested addresses."""
+    """Shows one page at a time. `problems` has the errors of its console, and `requests` the requested addresses. The given
+    files of JavaScript are evaluated in each page after it was loaded."""
 
     @staticmethod
     def find():
@@ -16,7 +18,8 @@ class Browser:
             (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
         )
 
-    def __init__(self):
+    def __init__(self, *scripts):
+        self._scripts = [Path(script).read_text(encoding="utf-8") for script in scripts]
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         to_read, self._to = os.pipe()
         self._from, from_write = os.pipe()
@@ -142,6 +145,8 @@ class Browser:
         self.send("Page.navigate", url=url)
         while not self._loaded:
             self._note(self._receive())
+        for script in self._scripts:
+            self.run(f"{script}; 0")
 
     def run(self, script):
         """Returns the value of an expression, or of its promise."""
@@ -151,13 +156,7 @@ class Browser:
         return answer["result"].get("value")
 
     def pixels(self, left, top, width, height):
-        """Returns the red values of a part of the page, row after row."""
+        """Returns the red values of a part of the page, row after row. It needs pages/shared.js."""
         clip = {"x": left, "y": top, "width": width, "height": height, "scale": 1}
         picture = self.send("Page.captureScreenshot", clip=clip)["data"]
-        return self.run(f"""(async () => {{
-          const bytes = Uint8Array.from(atob("{picture}"), c => c.charCodeAt(0));
-          const bitmap = await createImageBitmap(new Blob([bytes]));
-          const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
-          context.drawImage(bitmap, 0, 0);
-          return [...context.getImageData(0, 0, bitmap.width, bitmap.height).data].filter((_, i) => i % 4 === 0);
-        }})()""")
+        return self.run(f"test.reds('{picture}')")

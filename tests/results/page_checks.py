@@ -7,9 +7,11 @@ import os
 import re
 import subprocess
 import tempfile
+from pathlib import Path
 
 from browser import Browser
 
+SCRIPTS = Path(__file__).parent / "pages"
 faults = []
 
 
@@ -18,29 +20,36 @@ def check(right, what):
         faults.append(what)
 
 
-def run_page_test(test, *arguments):
-    """Calls a test with a browser, an empty folder and the arguments. Prints the faults, or the text that the test returns.
+def run_page_test(script, test, *arguments):
+    """Calls a test with a browser, an empty folder and the arguments. The pages have the functions of shared.js and of the
+    given script of the folder pages. Prints the faults, or the text that the test returns.
 
     Returns the exit code, which is 77 if the test is skipped.
     """
     if not Browser.find():
         print("skipped: no chromium (Debian: chromium)")
         return 77
-    with tempfile.TemporaryDirectory() as directory, Browser() as browser:
+    scripts = [SCRIPTS / name for name in ("shared.js", script) if name]
+    with tempfile.TemporaryDirectory() as directory, Browser(*scripts) as browser:
         summary = test(browser, directory, *arguments)
     print("\n".join(faults[:40]) or summary)
     return 1 if faults else 0
 
 
-def small_report(results_tests, directory):
-    """Returns the report of the unit tests."""
-    path = os.path.join(directory, "small.json")
+def write_by_test(results_tests, what, path):
+    """Lets a unit test write the file that browser tests read."""
     subprocess.run(
-        [results_tests, "[.write_report]"],
-        env={**os.environ, "POSBENCH_WRITE_REPORT": path},
+        [results_tests, f"[.write_{what}]"],
+        env={**os.environ, f"POSBENCH_WRITE_{what.upper()}": path},
         check=True,
         stdout=subprocess.DEVNULL,
     )
+
+
+def small_report(results_tests, directory):
+    """Returns the report of the unit tests."""
+    path = os.path.join(directory, "small.json")
+    write_by_test(results_tests, "report", path)
     with open(path, encoding="utf-8") as file:
         return json.load(file)
 
@@ -54,13 +63,17 @@ def run_smoke(posbench, task, encodings, directory, *arguments):
     )
 
 
+def told(*command):
+    """Returns what a command prints as JSON. `compare` exits with 1 if some results are worse."""
+    return json.loads(subprocess.run([*command, "--format", "json"], stdout=subprocess.PIPE).stdout)
+
+
 def make_page(posbench, report, path, page):
     """Writes a report and its page, and returns the report with its summary and its ranking."""
     with open(path, "w", encoding="utf-8") as file:
         json.dump(report, file)
     subprocess.run([posbench, "report", path, "-o", page], check=True)
-    summary = subprocess.run([posbench, "report", path, "--format", "json"], check=True, stdout=subprocess.PIPE)
-    return report | json.loads(summary.stdout)
+    return report | told(posbench, "report", path)
 
 
 def with_encodings(report, names):
@@ -80,100 +93,56 @@ def two_digits(value):
     return ">0.99" if 0.995 <= value < 1 else f"{value:.2f}"
 
 
-# Returns the data of the page and the things that it shows: the rows of each plot, as given and in its table, the drawn
-# marks, and the rows of its specification alone.
-LOOK = """(async () => {
-  await posbench.draw_all();
-  const sections = [];
-  for (const section of document.querySelectorAll("main > section")) {
-    const plots = [];
-    for (const figure of section.querySelectorAll("figure")) {
-      for (const details of figure.querySelectorAll("details")) details.open = true;
-      await new Promise(resolve => setTimeout(resolve));
-      const plot = figure.plot;
-      const cells = [...figure.querySelectorAll("tbody tr")].map(row => [...row.cells].map(cell => cell.textContent));
-      const shape = {heat: "cells", curve: "means", dots: "means"}[plot.kind];
-      const marks = [...figure.querySelectorAll(`.view .${shape} path`)].filter(path => path.getAttribute("d"));
-      const count = selector => figure.querySelectorAll(`.view ${selector}`).length, box = figure.getBoundingClientRect();
-      const trained = figure.querySelector(".view .trained_range path");
-      let alone = null;
-      if (shape) {
-        const view = new vega.View(vega.parse(JSON.parse(figure.querySelector("pre").textContent), {}, {ast: true}),
-                                   {expr: vega.expressionInterpreter, renderer: "none"});
-        await view.runAsync();
-        alone = view.data("table").length;
-      }
-      plots.push({kind: plot.kind, title: plot.title, rows: plot.rows, cells, marks: marks.length, alone, details: plot.details,
-                  signals: plot.signals, seeds: count(".seed_dots path"), lines: count(".level_lines line"), bars: count(".range_bars path"),
-                  trained: trained ? trained.getBoundingClientRect().width : 0,
-                  texts: [...figure.querySelectorAll(".view .labels text")].map(text => text.textContent),
-                  left: box.left, top: box.top, colors: plot.view && plot.kind === "heat" ? plot.view.scale("color").domain() : null, headers: [...figure.querySelectorAll("thead th")].length});
-    }
-    sections.push({title: section.querySelector("h2").textContent, plots});
-  }
-  const box = selector => { const {top, bottom} = document.querySelector(selector)?.getBoundingClientRect() || {}; return {top, bottom}; };
-  return {sections, problems: posbench.problems, heading: document.querySelector("h1").textContent,
-          results: box(".results"), curve: box("figure.curve"), map: box("figure.heat"), names: document.querySelectorAll("#chooser label").length,
-          shown: document.querySelectorAll("#chooser input:checked").length, title: document.title,
-          width: document.documentElement.scrollWidth, paper: getComputedStyle(document.body).backgroundColor};
-})()"""
+def is_shown(text, value):
+    if value is None:
+        return text == ""
+    if isinstance(value, list):
+        return [float(part) for part in text.split()] == value
+    return text == value if isinstance(value, str) else float(text) == value
 
 
-def drawn(browser, script):
-    """Returns the value of a script after everything on the page was drawn again."""
-    return browser.run(
-        f"(async () => {{ await new Promise(resolve => setTimeout(resolve, 250)); await posbench.draw_all(); return {script}; }})()"
+def check_plot(place, plot, chosen):
+    """All that is plotted is drawn, is in the table, and is in the specification alone."""
+    rows, kind = plot["rows"], plot["kind"]
+    shown = [row for row in rows if kind == "heat" or (kind != "table" and row[2] is not None)]
+    expected = sum(kind != "curve" or row[0] in chosen for row in shown)
+    check(plot["marks"] == expected, f"{place}: {plot['marks']} marks, expected {expected}")
+    check(rows and plot["alone"] in (None, len(rows)), f"{place}: its specification alone has {plot['alone']} rows")
+    same = len(plot["cells"]) == min(1000, len(rows)) and all(
+        len(cells) == plot["headers"] == len(row) and all(map(is_shown, cells, row))
+        for cells, row in zip(plot["cells"], rows)
     )
+    check(same, f"{place}: the table is not what is plotted")
 
 
 def look_at(browser, page, noun):
-    """Returns the sections of a page. Checks them at both widths and in both color schemes."""
+    """Opens a page at two widths and in both color schemes, and checks what holds for each. Returns its sections."""
     for width, dark in [(390, True), (1280, False)]:
         browser.open(page, width, 900, dark)
-        seen = browser.run(LOOK)
-        check(
-            not browser.problems
-            and not seen["problems"]
-            and browser.requests == ["file://" + page]
-            and seen["width"] <= width,
-            f"{page}, {width}: {browser.problems} {seen['problems']} {browser.requests} {seen['width']} wide",
-        )
-        check(
-            noun in browser.run("document.querySelector('#chooser summary').textContent"),
-            f"{page}: the chooser is not of {noun}",
-        )
+        seen = browser.run("test.look()")
+        place = f"{page}, {width}"
+        check(not browser.problems and not seen["problems"], f"{place}: {browser.problems} {seen['problems']}")
+        check(browser.requests == ["file://" + page], f"{place}: asked for {browser.requests}")
+        check(seen["width"] <= width, f"{place}: {seen['width']} wide")
+        check((seen["paper"] == "rgb(255, 255, 255)") != dark, f"{place}: the paper is {seen['paper']}")
+        check(noun in seen["noun"], f"{place}: the chooser is of {seen['noun']}, expected {noun}")
+        check(len(seen["chosen"]) == min(8, seen["names"]), f"{place}: {len(seen['chosen'])} of {seen['names']} chosen")
+        check(seen["title"] == seen["heading"], f"{place}: the title is {seen['title']}")
         for section in seen["sections"]:
             for plot in section["plots"]:
-                drawn = 0 if plot["kind"] == "table" else sum(row[2] is not None for row in plot["rows"])
-                check(
-                    plot["marks"] == drawn and plot["rows"],
-                    f"{page}, {width}: {plot['title']}: {plot['marks']} marks of {drawn}",
-                )
+                check_plot(f"{place}: {section['title']}: {plot['title']}", plot, seen["chosen"])
     return {section["title"]: section["plots"] for section in seen["sections"]}
 
 
-# Returns the first table, whether it is cut off, and the middle of its right edge below the header.
-EDGE = """(() => {
-  const table = document.querySelector(".results"), scroll = table.parentNode, box = scroll.getBoundingClientRect();
-  scroll.scrollIntoView({block: "start"});
-  const row = table.querySelector("tbody tr:nth-child(2)").getBoundingClientRect(), now = scroll.getBoundingClientRect();
-  return {cut: scroll.scrollWidth > scroll.clientWidth + 1, x: Math.floor(now.right) - 5, y: Math.floor(row.top + scrollY) + 2};
-})()"""
-
-
-def check_edges(browser, name, page, is_cut):
+def check_edges(browser, name, page):
     """A table that is wider than the window has a shadow at its right edge until it is scrolled to its end."""
     for dark in (False, True):
         browser.open(page, 390, 844, dark)
-        edge = browser.run(EDGE)
-        check(edge["cut"] == is_cut, f"{name}: the first table is {'cut off' if edge['cut'] else 'not cut off'}")
+        edge = browser.run("test.edge()")
+        check(edge["cut"], f"{name}: the first table is not cut off")
         paper = 0x16 if dark else 0xFF
         before = browser.pixels(edge["x"], edge["y"], 4, 1)
-        if not is_cut:
-            continue
-        browser.run(
-            "(document.querySelector('.results').parentNode.scrollLeft = 1e6, new Promise(requestAnimationFrame))"
-        )
+        browser.run("test.scroll_to_end()")
         after = browser.pixels(edge["x"], edge["y"], 4, 1)
         check(
             all(abs(value - paper) > 8 for value in before) and all(abs(value - paper) <= 2 for value in after),
@@ -181,50 +150,19 @@ def check_edges(browser, name, page, is_cut):
         )
 
 
-# Returns the texts of plots that are cut off at an edge of their view, and the pairs of x labels that overlap.
-LABELS = """posbench.draw_all().then(() => {
-  const cut = [], overlapping = [], boxes = new Map();
-  for (const plot of posbench.plots.filter(plot => plot.view_node && !plot.node.closest("[hidden]"))) {
-    const svg = plot.view_node.querySelector("svg").getBoundingClientRect();
-    for (const text of plot.view_node.querySelectorAll("svg text")) {
-      const box = text.getBoundingClientRect();
-      if (box.width && (box.left < svg.left - 1 || box.right > svg.right + 1)) cut.push(`${plot.title}: ${text.textContent}`);
-    }
-    if (plot.kind !== "heat") continue;
-    const axis = [...plot.view_node.querySelectorAll(".role-axis")].map(node => [...node.querySelectorAll(".role-axis-label text")])
-      .find(texts => texts.length > 1 && texts[0].getAttribute("transform")?.includes("rotate")) || [];
-    for (const [i, text] of axis.slice(1).entries()) {  // the distance of sloping lines of text, and the height of the letters
-      const numbers = node => node.getAttribute("transform").match(/-?[\\d.]+/g).map(Number);
-      const [x, , angle] = numbers(text), [before] = numbers(axis[i]);
-      const gap = Math.abs(x - before) * Math.abs(Math.sin(angle * Math.PI / 180));
-      if (gap < 1.1 * parseFloat(text.getAttribute("font-size"))) overlapping.push(`${plot.title}: ${text.textContent}`);
-    }
-  }
-  return {cut, overlapping};
-})"""
-
-
-def check_labels(browser, name, page, address=""):
-    """No text of a plot is cut off, and the labels of maps do not overlap."""
+def check_form(browser, name, page, title, address=""):
+    """The title names the run without its folders, the first screen has the first table, also on a phone, no text of a plot
+    is cut off, the labels of maps do not overlap, and a wide table has a shadow."""
     for width, dark in [(1280, False), (390, True)]:
-        browser.open(page, width, 844, dark, address)
-        labels = browser.run(LABELS)
-        check(not labels["cut"], f"{name}, {width}: cut off are {labels['cut'][:5]} ({len(labels['cut'])})")
-        check(not labels["overlapping"], f"{name}, {width}: {labels['overlapping'][:5]} overlap other labels")
-
-
-def check_opening(browser, name, page, title):
-    """The title names the run without its folders, and the first screen has the first table, also on a phone."""
-    for width in (1280, 390):
-        browser.open(page, width, 844)
-        seen = browser.run("""({title: document.title, filters: document.querySelector("#filters") &&
-          getComputedStyle(document.querySelector("#filters")).position,
-          row: document.querySelector(".results tbody tr")?.getBoundingClientRect().bottom,
-          plot: document.querySelector("figure .view")?.getBoundingClientRect().top})""")
+        browser.open(page, width, 844, dark)
+        seen = browser.run("test.opening()")
         check(re.fullmatch(title, seen["title"]), f"{name}: the title is {seen['title']}")
         check(
             seen["row"] is not None and seen["row"] < min(500, seen["plot"] or 500),
             f"{name}, {width}: the first row of the results ends at {seen['row']}, a plot begins at {seen['plot']}",
         )
-        expected = "sticky" if width == 1280 else "static"
-        check(seen["filters"] in (None, expected), f"{name}, {width}: the filters are {seen['filters']}")
+        browser.open(page, width, 844, dark, address)
+        labels = browser.run("test.labels()")
+        check(not labels["cut"], f"{name}, {width}: cut off are {labels['cut'][:5]} ({len(labels['cut'])})")
+        check(not labels["overlapping"], f"{name}, {width}: {labels['overlapping'][:5]} overlap other labels")
+    check_edges(browser, name, page)

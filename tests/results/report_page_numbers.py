@@ -78,40 +78,9 @@ def mean(values):
     return sum(values) / len(values)
 
 
-def check_levels(name, section, plot, report):
-    """The lines of a plot are chance and the best trivial predictor of its splits, where they are tested."""
-    task = next(task for task in report["tasks"] if task["task"] == plot["details"]["task"])
-    splits = {split["name"]: split for split in task["splits"]}
-    levels = plot["signals"]["levels"]
-    for level in levels:
-        split = splits[level["split"]]
-        best = max(split["trivial"].values(), default=0)
-        check(
-            close(level["y"], split["chance"] if level["what"] == "chance" else best) and level["from"] <= level["to"],
-            f"{name}: {section}: {plot['title']}: the line {level}",
-        )
-    for split in {level["split"] for level in levels}:
-        best = max(splits[split]["trivial"].values(), default=0)
-        kinds = [level["what"] == "chance" for level in levels if level["split"] == split]
-        check(
-            kinds == [True, False] if best > splits[split]["chance"] else kinds == [True],
-            f"{name}: {section}: {plot['title']}: lines of {split}",
-        )
-    trained = {split["name"] for split in task["splits"] if split["kind"] == "in_distribution"}
-    check(
-        plot["lines"] == len(levels) > 0, f"{name}: {section}: {plot['title']}: {plot['lines']} lines of {len(levels)}"
-    )
-    check(
-        (plot["trained"] > 0) == bool(trained & set(plot["details"]["splits"])),
-        f"{name}: {section}: {plot['title']}: the trained range",
-    )
-
-
 def check_curves(name, section, plots, report):
     """Curves are means over the experiments of the report, computed here again."""
     for plot in plots:
-        if section != "Learning curves":
-            check_levels(name, section, plot, report)
         for row in plot["rows"]:
             encoding, x, y, *rest, seeds = row
             experiments = [
@@ -157,16 +126,13 @@ def check_curves(name, section, plots, report):
 
 
 def check_cells(name, plot):
-    """The cells of a map have the expected texts, and bars from the worst seed to the best."""
-    is_effective = plot["title"] in EFFECTIVE
-    bars = 0 if is_effective else sum(row[4] > row[3] and not row[11] for row in plot["rows"])
-    check(plot["bars"] == bars, f"{name}: {plot['title']}: {plot['bars']} bars, expected {bars}")
+    """The cells of a map have the expected texts, if there is room for them."""
     if len({row[1] for row in plot["rows"]}) > 12:
         return
     for row, text in zip(plot["rows"], plot["texts"]):
         if row[-1]:
             expected = ["notlearned"]
-        elif is_effective:
+        elif plot["title"] in EFFECTIVE:
             expected = [row[7] + row[6]]
         else:
             expected = {two_digits(row[2]) + row[9], two_digits(row[2] + 1e-9) + row[9]}
