@@ -16,19 +16,6 @@
 
 using namespace posbench;
 
-TEST_CASE("multi-query associative recall: the answer is the value of the key") {
-  const Example e{.tokens = {2, 8, 4, 7, 0, 0, 4, 0, 0, 0, 2, 0}, .scored = {6, 10}};
-  CHECK(oracles().at("mqar")(e) == Tokens{7, 8});
-}
-
-TEST_CASE("multi-query associative recall answers the examples of Zoology's docstring and of Based") {
-  const Example docstring{.tokens = {2, 8, 4, 7, 0, 0, 4, 0, 0, 0, 0, 0, 2, 0, 0}, .scored = {6, 12}};
-  CHECK(oracles().at("mqar")(docstring) == Tokens{7, 8});
-  // A 4 B 3 C 6 F 1 E 2, then A ? C ? F ? E ? B ?
-  CHECK(TextTask("mqar").answers("k1 v36 k2 v35 k3 v38 k6 v33 k5 v34 k1 _ k3 _ k6 _ k5 _ k2 _",
-                                 {10, 12, 14, 16, 18}) == "v36 v38 v33 v34 v35");
-}
-
 TEST_CASE("multi-query associative recall queries every key once, among zeros or random ids") {
   for (const std::string filler : {"zero", "random"}) {
     const auto mqar = make("mqar:filler=" + filler);
@@ -130,29 +117,6 @@ TEST_CASE(
     CHECK(e.scored.front() == pairs * (length / pairs) + 4 * 3);
     CHECK(e.scored.size() == 8);
   }
-}
-
-TEST_CASE("forgetting recall answers the example of Zoology, whose keys are A to D") {
-  // A 5 B 3 C 7 D 2 A 9 C 1, then A and B: ids 1..4 are the keys, those of values start at 32
-  const Example e{.tokens = {1, 37, 2, 35, 3, 39, 4, 34, 1, 41, 3, 33, 0, 0, 1, 0, 2, 0}, .scored = {14, 16}};
-  CHECK(oracles().at("forgetting_mqar")(e) == Tokens{41, 35});
-  const TextTask task("forgetting_mqar");
-  CHECK(task.answers("k2 v38 k4 v37 k2 v39 _ _ k4 _ k2 _", {8, 10}) == "v37 v39");
-}
-
-TEST_CASE(
-    "repeated recall answers the example in its file with the last value of a key, and with the last but one") {
-  const Example e{.tokens = {0, 33, 1, 34, 0, 35, 0, 36, 1, 37, 0, 38}, .scored = {4, 6, 8, 10}};
-  CHECK(oracles().at("mqrar")(e) == Tokens{33, 35, 34, 36});
-  const Example second{.tokens = e.tokens, .scored = {6, 10}};
-  CHECK(oracles().at("mqrar")(second) == Tokens{33, 35});
-}
-
-TEST_CASE("repeated recall answers the example of PaTH, which asks for the last value but one") {
-  // A 1 B 2 C 3 D 4 A 5 B 6 A 7 C 8 A 9 B 0: keys are ids 0 to 3, the value n is 32 + n
-  const Example e{.tokens = {0, 33, 1, 34, 2, 35, 3, 36, 0, 37, 1, 38, 0, 39, 2, 40, 0, 41, 1, 32},
-                  .scored = {12, 16, 18}};
-  CHECK(oracles().at("mqrar")(e) == Tokens{33, 37, 34});
 }
 
 TEST_CASE("repeated recall asks at every key that has enough values before, and nowhere else") {

@@ -26,10 +26,6 @@ void check_recall(const TextTask& task, const Example& e, int key) {
 
 }  // namespace
 
-TEST_CASE("then answers the header example") {
-  CHECK(TextTask("then").answer("2 0 0 _' k3 v9 k1 v6 k5 v11 k2 v8 k4 v7 _ _ ?") == "v11");
-}
-
 TEST_CASE("then joins the first question and the second, whose query is hidden") {
   const TextTask task("then:train_on=answer"), first("cycle_navigation");
   for (int n = 0; n < 50; ++n) {

@@ -150,8 +150,11 @@ TEST_CASE("every task keeps the contract in every split and layout") {
             for (size_t i = 0; i < e.evidence.size(); ++i) {
               REQUIRE(e.evidence[i] <= e.scored[i]);
               REQUIRE(e.tokens.at(e.evidence[i]) == e.targets[e.scored[i]]);
+              if (entry.info.distance_unit == "tokens") REQUIRE(e.distances[i] == e.scored[i] - e.evidence[i]);
             }
-            REQUIRE((oracle == oracles().end() || scored_answers(e) == oracle->second(e)));
+            if (oracle == oracles().end()) continue;
+            REQUIRE(scored_answers(e) == oracle->second(e));
+            if (oracle->second.has_distances()) REQUIRE(e.distances == oracle->second.distances(e));
           }
         }
       }

@@ -51,16 +51,6 @@ std::string written(long long number, bool reversed, size_t digits) {
 
 }  // namespace
 
-TEST_CASE("multiplication writes the scratchpad of the published code, also for an operand with a 0 inside") {
-  const TextTask task("multiplication");
-  CHECK(task.answer("1 2 * 3 4 =", 18) == "8 4 0 + 6 3 0 = 8 4 0 0 > 8 0 4 0 .");
-  CHECK(task.answer("3 4 7 * 1 0 5 =", 36) ==
-        "5 3 7 1 + 0 0 0 0 + 7 4 3 0 = 5 3 7 1 0 0 > 5 3 7 1 0 0 > 5 3 4 6 3 0 .");
-  CHECK(task.answer("0 * 7 =", 6) == "0 0 = 0 0 .");
-  // 7595 * 79 = 600005, figure 17 of arXiv:2405.20671
-  CHECK(task.answer("7 5 9 5 * 7 9 =", 26) == "5 5 3 8 6 + 5 6 1 3 5 = 5 5 3 8 6 0 > 5 0 0 0 0 6 .");
-}
-
 TEST_CASE("multiplication has every order of digits, with and without zeros and scratchpad") {
   for (const std::string order : {"none", "answer", "all"}) {
     for (const bool pad : {true, false}) {
@@ -153,14 +143,8 @@ TEST_CASE("the splits of multiplication have longer first operands, longer secon
   }
 }
 
-TEST_CASE("minesweeper counts the mines around a cell, also across corners, and not beyond the edges") {
+TEST_CASE("minesweeper has the same boards without the ends of rows") {
   const TextTask task("minesweeper");
-  CHECK(task.answer("M E E / E E M =", 6) == "M 2 1 1 2 M");
-  CHECK(task.answer("E M E E / E E E M / M E E E =", 12) == "1 M 2 1 2 2 2 M M 1 1 1");
-  CHECK(task.answer("M M M / M E M / M M M =", 9) == "M M M M 8 M M M M");
-  CHECK(task.answer("M E E / E E E / E E M =", 9) == "M 1 0 1 2 1 0 1 M");
-  CHECK(task.answer("E E M =", 3) == "0 1 M");
-  CHECK(task.answer("E M E / E E M / E E E =", 9) == "1 M 2 1 2 M 0 1 1");  // figure 9 of arXiv:2405.20671
   const TextTask joined("minesweeper:row_ends=false");
   for (int n = 0; n < 50; ++n) {
     const Example e = task.draw(4, n), without_ends = joined.draw(4, n);

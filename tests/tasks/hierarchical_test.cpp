@@ -50,25 +50,3 @@ TEST_CASE(
   const auto lengths = make("dyck:ends=released,length=2000..2100,opening=0.1");
   for (int n = 0; n < 20; ++n) CHECK(lengths->sample(2000, rng).length < 2020);
 }
-
-TEST_CASE("ListOps answers the example of Long Range Arena, and each operation") {
-  const TextTask task("listops");
-  CHECK(task.answer("[MAX 2 9 [MIN 4 7 ] 0 ] =") == "9");
-  CHECK(task.answer("[SM 2 6 5 ] =") == "3");
-  CHECK(task.answer("[MED 8 1 4 ] =") == "4");
-  CHECK(task.answer("[MED 8 1 4 5 ] =") == "4");  // 4.5, as an integer
-  CHECK(task.answer("[MIN 7 [SM 9 9 ] [MED 3 2 ] ] =") == "2");
-}
-
-TEST_CASE("Dyck: a distance counts the tokens back to the bracket that is closed") {
-  const auto dyck = make("dyck:types=8");
-  Rng rng = make_rng(0, "distances");
-  const Example e = dyck->sample(20, rng);
-  Tokens open, distances;
-  for (int t = 0; t < static_cast<int>(e.tokens.size()); ++t) {
-    e.tokens[t] < 8 ? open.push_back(t) : open.pop_back();
-    if (e.targets[t] >= 8 && e.targets[t] < 16) distances.push_back(t - open.back());
-  }
-  CHECK(distances.size() == 20);
-  CHECK(e.distances == distances);
-}

@@ -15,11 +15,6 @@
 
 using namespace posbench;
 
-TEST_CASE("induction heads: the answer is the token after the first trigger") {
-  const Example e = ask(Layout::teacher_forced, {3, 7, 15, 5, 1, 0, 5}, 15, {5});
-  CHECK(oracles().at("induction_heads")(e) == Tokens{5});
-}
-
 TEST_CASE("induction by repetition scores the second block from its second token on") {
   const Example e = predict_next({5, 2, 7, 2, 5, 2, 7, 2}, {4, 5, 6}, Loss::clean);
   CHECK(oracles().at("induction_repeat")(e) == Tokens{2, 7, 2});
@@ -48,10 +43,6 @@ TEST_CASE("induction heads: every distance from 2 to the length minus 2 occurs")
   CHECK(distances.size() == 13);
   CHECK(*distances.begin() == 2);
   CHECK(*distances.rbegin() == 14);
-}
-
-TEST_CASE("random automata answer the example in its file") {
-  CHECK(TextTask("random_automaton").answers("a c b c d | b c d a c b", {7, 11}) == "d c");
 }
 
 namespace {

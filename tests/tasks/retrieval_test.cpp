@@ -16,29 +16,9 @@
 
 using namespace posbench;
 
-namespace {
-
-/// Returns the characters with spaces between.
-std::string spaced(const std::string& text) {
-  std::string result;
-  for (const char c : text) result += std::string(1, c) + " ";
-  return result;
-}
-
-}  // namespace
-
 TEST_CASE("last-x retrieval: the answer is the payload of the last X") {
   const Example e{.tokens = {1, 5, 0, 3, 1, 6, 0, 4, 0, 5, 2}, .scored = {10}};
   CHECK(oracles().at("last_x_retrieval")(e) == Tokens{6});
-}
-
-TEST_CASE("indirect indexing: the examples of the paper have the published answers") {
-  const TextTask task("indirect_indexing");
-  CHECK(task.answer(spaced("QEOHOUDKfeSrMVNlCzXu,z,-3,")) == "N");
-  CHECK(task.answer(spaced("TzbkWoKDyscBepYvfwxEVQtgPa,c,-8,")) == "b");
-  CHECK(task.answer(spaced("NZTUIGWkXFrhCJDzscat,N,+4,")) == "I");
-  CHECK(task.answer(spaced("RBEvOPgtaGDnjhbJCLScruZpMNsyWfQxXFAzUT,x,+2,")) == "F");
-  CHECK(task.answer(spaced("ABSCOPZG,Z,-3,")) == "C");
 }
 
 TEST_CASE("indirect indexing has strings of 20 to 40 distinct letters, and all shifts of -15 to 15") {
@@ -58,12 +38,8 @@ TEST_CASE("indirect indexing has strings of 20 to 40 distinct letters, and all s
   CHECK(*shifts.begin() == -15);
 }
 
-TEST_CASE("index retrieval counts from either end, and answers the index of an item") {
-  const TextTask item("index_retrieval"), index("index_retrieval:query=index,from=both");
-  CHECK(item.answer("A k T w start 2 =") == "k");
-  CHECK(item.answer("A k T w end 2 =") == "T");
-  CHECK(index.answer("A k T w end k =") == "3");
-  CHECK(index.answer("A k T w start k =") == "2");
+TEST_CASE("index retrieval answers the index of an item, counted from either end") {
+  const TextTask index("index_retrieval:query=index,from=both");
   for (int n = 0; n < 200; ++n) {
     const Example e = index.draw(4 + n % 17, n);
     CHECK(index.answer(index.question(e) + " =") == index.answer(e));
@@ -72,7 +48,6 @@ TEST_CASE("index retrieval counts from either end, and answers the index of an i
 }
 
 TEST_CASE("set disjointness: both orders have the sizes of their sets and one common element") {
-  CHECK(TextTask("set_disjointness").answer("e4 e9 e1 e6 ; e2 e7 e9 e5 e8 =") == "e9");
   for (const std::string first : {"short", "long"}) {
     const TextTask task("set_disjointness:first=" + first);
     const int first_size = first == "short" ? 4 : 10;
@@ -86,15 +61,7 @@ TEST_CASE("set disjointness: both orders have the sizes of their sets and one co
   }
 }
 
-TEST_CASE("set disjointness answers the examples of the paper and of its code") {
-  const TextTask task("set_disjointness");
-  CHECK(task.answer("e7 e11 e17 e16 e4 e6 e9 ; e8 e1 e5 e6 =") == "e6");
-  CHECK(task.answer("e25 e7 e29 e19 ; e11 e5 e18 e10 e9 e7 e6 e27 =") == "e7");
-}
-
 TEST_CASE("n-back recalls the token n positions before") {
-  const TextTask task("n_back");
-  CHECK(task.answers("5 2 7 7 1", {2, 3, 4}) == "5 2 7");
   for (const int steps : {1, 5}) {
     const TextTask back(fmt::format("n_back:steps={}", steps));
     const Example e = back.draw(32);
@@ -103,9 +70,8 @@ TEST_CASE("n-back recalls the token n positions before") {
   }
 }
 
-TEST_CASE("n-gram lookup finds the tokens after the key, which is given after the string or before it") {
-  const TextTask suffix("ngram_lookup"), prefix("ngram_lookup:form=prefix");
-  CHECK(suffix.answer("q x a b c d e f u | b c d =", 3) == "e f u");
+TEST_CASE("n-gram lookup finds the tokens after the key, also if it is given before the string") {
+  const TextTask prefix("ngram_lookup:form=prefix");
   for (int n = 0; n < 200; ++n) {
     const Example e = prefix.draw(20, n);
     std::string key = prefix.text({e.tokens.begin(), e.tokens.begin() + 3});
@@ -114,12 +80,6 @@ TEST_CASE("n-gram lookup finds the tokens after the key, which is given after th
     CHECK(string.find(key, string.find(key) + 1) == std::string::npos);
     CHECK(e.tokens[e.scored[0] - e.distances[0]] == e.targets[e.scored[0]]);
   }
-}
-
-TEST_CASE("variable tracking answers the example of table 2 of RULER, X1 to X3 and Y1 to Y3") {
-  const TextTask task("variable_tracking");
-  CHECK(task.answer(". . p = 1 ; . u = 5 ; . . q = p ; . v = u ; . r = q ; . w = v ; 1 =", 3) == "p q r");
-  CHECK(task.answer(". x = 7 ; . k = 3 ; y = x ; . . m = k ; z = y ; . 7 =", 3) == "x y z");
 }
 
 TEST_CASE("the option which of last-x retrieval queries an earlier X, and changes nothing else") {
@@ -169,17 +129,6 @@ int last_x(const Example& e, int length) {
 
 }  // namespace
 
-TEST_CASE("last-x retrieval: a distance counts the items after the queried X") {
-  const auto task = make("last_x_retrieval");
-  for (int n = 0; n < 500; ++n) {
-    Rng rng = make_rng(0, "distances", n);
-    const Example e = task->sample(32, rng);
-    REQUIRE(e.distances.size() == 1);
-    REQUIRE(e.distances[0] == 31 - last_x(e, 32));
-    REQUIRE(e.distances[0] <= 7);
-  }
-}
-
 TEST_CASE("last-x retrieval: the distances of the option occur equally often") {
   const auto task = make("last_x_retrieval:distance=0..7");
   std::map<int, int> counts;
@@ -212,19 +161,6 @@ TEST_CASE("last-x retrieval: no other item tells the payload of the queried one"
     const double all = counts.second, chance = 1.0 / 8;
     CHECK(std::abs(counts.first / all - chance) < 5 * std::sqrt(chance * (1 - chance) / all));
   }
-}
-
-TEST_CASE("a needle: the example in its file") {
-  CHECK(TextTask("needle").answer("w3 w7 k4 : 2 9 . w1 k2 : 5 0 . w3 w3 ? k2 =", 2) == "5 0");
-  CHECK(TextTask("needle").answer("k4 : 2 9 . w1 k2 : 5 0 . k4 : 7 7 . w3 ? k4 k2 =", 6) == "2 9 7 7 5 0");
-}
-
-TEST_CASE("needles answer the examples of table 2 of RULER, with k0 for long-context and k1 for large-model") {
-  const TextTask task("needle");
-  CHECK(task.answer("w0 w1 k0 : 1 2 3 4 5 . w2 ? k0 =", 5) == "1 2 3 4 5");
-  CHECK(task.answer("w0 k0 : 1 2 3 4 5 . k1 : 5 4 3 2 1 . w1 ? k0 =", 5) == "1 2 3 4 5");
-  CHECK(task.answer("w0 k0 : 1 2 3 4 5 . k0 : 5 4 3 2 1 . w1 ? k0 =", 10) == "1 2 3 4 5 5 4 3 2 1");
-  CHECK(task.answer("w0 k0 : 1 2 3 4 5 . k1 : 5 4 3 2 1 . w1 ? k0 k1 =", 10) == "1 2 3 4 5 5 4 3 2 1");
 }
 
 TEST_CASE("needles have the forms of RULER and of passkey retrieval") {

@@ -1,5 +1,4 @@
 // Tests the selective copying tasks with published and worked examples.
-#include <map>
 #include <string>
 
 #include "harness/check/oracles.h"
@@ -42,22 +41,4 @@ TEST_CASE("selective copying of MAD: no blank follows the last data token") {
   CHECK(published.tokens.size() == 256);
   CHECK(published.tokens[239] == 15);
   CHECK(published.tokens[238] < 14);
-}
-
-TEST_CASE("selective copy: a distance counts the tokens from an answer back to its data token") {
-  for (const auto& [name, blank] : std::map<std::string, int>{
-           {"selective_copy", 16}, {"selective_copy_mamba", 0}, {"mad_selective_copying", 14}}) {
-    CAPTURE(name);
-    Rng rng = make_rng(0, name);
-    const Example e = make(name)->sample(16, rng);
-    REQUIRE(e.distances.size() == 16);
-    int from = -1;  // the data token of the current answer
-    for (size_t n = 0; n < e.scored.size(); ++n) {
-      do {
-        ++from;
-      } while (e.tokens[from] == blank);
-      CHECK(e.tokens[from] == e.targets[e.scored[n]]);
-      CHECK(e.distances[n] == e.scored[n] - from);
-    }
-  }
 }
