@@ -8,20 +8,7 @@ import math
 import random
 import sys
 
-ENCODINGS = [
-    "rope",
-    "alibi",
-    "cope",
-    "none",
-    "sinusoidal",
-    "learned_abs",
-    "shaw_k",
-    "t5_bias",
-    "fire",
-    "kerple_log",
-    "xpos",
-    "fox",
-]
+ENCODINGS = ["rope", "alibi", "cope", "none", "sinusoidal", "learned_abs", "shaw_k", "t5_bias", "fire", "xpos", "fox"]
 TASKS = ["counting", "copy", "flip_flop", "parity", "reverse", "sort"]
 SPLITS = [
     ("in_distribution", "in_distribution", range(1, 21), range(0, 8)),

@@ -1,12 +1,10 @@
-// A small board whose texts are kept in tests/results/golden/.
+// A small board.
 #pragma once
-#include <string>
 #include <vector>
 
 #include "results/statistics/aspect_scores.h"
 #include "results/statistics/board.h"
 #include "tests/results/fixtures.h"
-#include "tests/temporary.h"
 
 namespace posbench {
 
@@ -43,11 +41,6 @@ inline void add_grids(BoardReport& all) {
 
 inline std::vector<AspectTasks> golden_aspects() {
   return {{"recall", {"task0", "task1"}}, {"counting", {"task1", "task2"}}};
-}
-
-/// Returns the text of a file in tests/results/golden/.
-inline std::string golden_text(const std::string& name) {
-  return read_whole(POSBENCH_SOURCE_DIR "/tests/results/golden/" + name);
 }
 
 }  // namespace posbench
