@@ -1,9 +1,12 @@
 // Tests the layouts and segments of examples, and the oracles with published ones.
 #include "tasks/parts/examples.h"
 
-#include "harness/check/oracles.h"
-#include "tasks/registry.h"
+#include <algorithm>
+#include <sstream>
+#include <string>
+
 #include "tests/catch.h"
+#include "tests/tasks/text_task.h"
 
 using namespace posbench;
 
