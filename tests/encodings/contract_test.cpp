@@ -20,23 +20,18 @@ constexpr double kMaxError = 1e-6;
 }  // namespace
 
 TEST_CASE("every gradient agrees with finite differences") {
-  for (const std::string& text : all_specs()) {
+  in_each_model([](const std::string& text, bool causal) {
     const Spec spec = Spec::parse(text);
-    for (const bool causal : {true, false}) {
-      if (!is_defined(spec, causal)) continue;
-      DYNAMIC_SECTION(text << (causal ? ", causal" : ", bidirectional")) {
-        for (const auto& [heads, length, pre_norm, dropout] : std::vector<std::tuple<int, int, bool, double>>{
-                 {1, 1, true, 0}, {1, 6, false, 0.3}, {2, 13, false, 0}, {3, 7, true, 0.3}, {4, 20, true, 0}}) {
-          ModelConfig config = small_config(heads, causal, pre_norm);
-          config.dropout = dropout;
-          const Worst worst = gradient_error(spec, config, length);
-          INFO(worst.where << ", heads " << heads << ", length " << length << (pre_norm ? ", pre" : ", post")
-                           << ", dropout " << dropout);
-          CHECK(worst.error <= kMaxError);
-        }
-      }
+    for (const auto& [heads, length, pre_norm, dropout] : std::vector<std::tuple<int, int, bool, double>>{
+             {1, 1, true, 0}, {1, 6, false, 0.3}, {2, 13, false, 0}, {3, 7, true, 0.3}, {4, 20, true, 0}}) {
+      ModelConfig config = small_config(heads, causal, pre_norm);
+      config.dropout = dropout;
+      const Worst worst = gradient_error(spec, config, length);
+      INFO(worst.where << ", heads " << heads << ", length " << length << (pre_norm ? ", pre" : ", post")
+                       << ", dropout " << dropout);
+      CHECK(worst.error <= kMaxError);
     }
-  }
+  });
 }
 
 TEST_CASE("a registration without a name, a family, an equation or a source is refused in one line") {
@@ -129,17 +124,12 @@ TEST_CASE("no output of a causal model depends on later tokens, bit for bit") {
 }
 
 TEST_CASE("outputs and gradients are finite at length 1 and at four times the trained length") {
-  for (const std::string& text : all_specs()) {
+  in_each_model([](const std::string& text, bool causal) {
     const Spec spec = Spec::parse(text);
-    for (const bool causal : {true, false}) {
-      if (!is_defined(spec, causal)) continue;
-      DYNAMIC_SECTION(text << (causal ? ", causal" : ", bidirectional")) {
-        const ModelConfig config = small_config(2, causal, true);
-        CHECK(is_finite(spec, config, 1));
-        CHECK(is_finite(spec, config, 4 * config.trained_length));
-      }
-    }
-  }
+    const ModelConfig config = small_config(2, causal, true);
+    CHECK(is_finite(spec, config, 1));
+    CHECK(is_finite(spec, config, 4 * config.trained_length));
+  });
 }
 
 TEST_CASE("one layer depends on the order of earlier tokens unless the encoding is permutation-invariant") {

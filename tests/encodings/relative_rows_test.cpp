@@ -77,39 +77,3 @@ TEST_CASE("products and mixtures of relative rows agree with the sums over pairs
     }
   }
 }
-
-TEST_CASE("products with relative rows equal Transformer-XL's shift: pad, reshape and drop") {
-  constexpr Index kLength = 13, kWidth = 3;
-  Rng rng = make_rng(1, "relative shift");
-  for (const bool causal : {true, false}) {
-    // Row n has the distance kLength - 1 - n of key before query. Keys after the query have negative distances.
-    const Index num_rows = causal ? kLength : 2 * kLength - 1;
-    const Matrix x = random_matrix(kLength, kWidth, rng), rows = random_matrix(num_rows, kWidth, rng);
-    PairRows pairs;
-    pairs.index.resize(kLength, kLength);
-    for (int i = 0; i < kLength; ++i) {
-      for (int j = 0; j < kLength; ++j)
-        pairs.index(i, j) = std::min(j - i + static_cast<int>(kLength) - 1, static_cast<int>(num_rows) - 1);
-    }
-    classify_tiles(pairs);
-    Scratch scratch;
-    Matrix scores(kLength, kLength);
-    scores.setZero();
-    add_row_products(x, {rows, pairs, causal, scratch}, {Side::query, 1}, scores);
-
-    // Pads a column of zeros on the left, reads the same numbers as num_rows + 1 rows of kLength, and drops the
-    // first row.
-    EigenMatrix padded(kLength, num_rows + 1);
-    padded << Eigen::VectorXd::Zero(kLength), EigenMatrix(x * rows.transpose());
-    const Eigen::Map<const EigenMatrix> reshaped(padded.data(), num_rows + 1, kLength);
-    const EigenMatrix dropped = reshaped.bottomRows(num_rows);
-    // The first kLength columns of the same numbers in kLength rows are the shifted ones.
-    const Eigen::Map<const EigenMatrix> shifted(dropped.data(), kLength, num_rows);
-    for (Index i = 0; i < kLength; ++i) {
-      for (Index j = 0; j < num_visible_keys(i, kLength, causal); ++j) {
-        INFO(i << ", " << j);
-        CHECK(scores(i, j) == Approx(shifted(i, j)).margin(1e-12));
-      }
-    }
-  }
-}
