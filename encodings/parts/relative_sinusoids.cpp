@@ -63,7 +63,9 @@ void RelativeSinusoids::tables(const Parameters& p, const Positions& positions, 
     const Index sine = conventions_.interleaved ? 2 * m : m,
                 cosine = conventions_.interleaved ? 2 * m + 1 : pairs + m;
     for (Index n = 0; n < N; ++n) {
-      double argument = (conventions_.key_minus_query ? -1 : 1) * static_cast<double>(distances(0, n));
+      double argument = static_cast<double>(distances(0, n));
+      if (conventions_.argument == SinusoidArgument::key_minus_query) argument = -argument;
+      if (conventions_.argument == SinusoidArgument::absolute) argument = std::abs(argument);
       if (conventions_.clamp > 0) {
         argument = std::clamp(argument, -double{1} * conventions_.clamp, double{1} * conventions_.clamp);
       }

@@ -8,15 +8,18 @@
 
 namespace posbench::inline POSBENCH_REAL {
 
+/// The argument of the sinusoids for query i and key j: j - i, i - j or |i - j|.
+enum class SinusoidArgument { key_minus_query, query_minus_key, absolute };
+
 /// The conventions in which these encodings differ.
 struct SinusoidConventions {
-  std::string name;              // prefix of the parameters
-  bool untied = false;           // u and w for each layer; false: one pair for all layers
-  bool key_minus_query = false;  // argument of the sinusoid; false: query minus key
-  bool interleaved = false;      // sine next to cosine; false: all sines first
-  int clamp = 0;                 // arguments are clipped to +-clamp; 0: never
-  bool xavier = false;           // u, w start at zero and W Xavier-uniform; false: all start at N(0, 0.02)
-  bool learned_scale = false;    // s is a learned scalar for each layer, initially 1 / sqrt(D)
+  std::string name;     // prefix of the parameters
+  bool untied = false;  // u and w for each layer; false: one pair for all layers
+  SinusoidArgument argument = SinusoidArgument::query_minus_key;
+  bool interleaved = false;    // sine next to cosine; false: all sines first
+  int clamp = 0;               // arguments are clipped to +-clamp; 0: never
+  bool xavier = false;         // u, w start at zero and W Xavier-uniform; false: all start at N(0, 0.02)
+  bool learned_scale = false;  // s is a learned scalar for each layer, initially 1 / sqrt(D)
 };
 
 /// score_h(i, j) = s ((q_i + u_h) . k_j + (q_i + w_h) . (W S(n))_h),   n = i - j,   s = 1 / sqrt(D)

@@ -14,7 +14,7 @@ Index SignedBuckets::row(double distance) const {
   const double middle = std::floor(size / 2.0), farthest = max_distance - 1;
   double bucket = std::round(distance);
   if (max_distance > 0 && std::abs(bucket) > middle) {
-    const double far = std::min(std::abs(bucket), farthest);
+    const double far = clip ? std::min(std::abs(bucket), farthest) : std::abs(bucket);
     bucket = std::copysign(std::ceil(std::log(far / middle) / std::log(farthest / middle) * (middle - 1)) + middle,
                            bucket);
   }

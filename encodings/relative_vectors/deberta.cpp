@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "encodings/parts/relative_rows.h"
+#include "encodings/parts/require_use.h"
 #include "encodings/parts/signed_buckets.h"
 #include "encodings/registry.h"
 #include "model/attention.h"
@@ -28,22 +29,25 @@ const EncodingInfo kInfo{
         "microsoft/DeBERTa",
     .used_in = {"DeBERTa"},
     .notes =
-        "The third term, position to content, reads P at n(i, j) in all released code (third=code, the "
-        "default) and at n(j, i) in the paper (third=paper). These are different functions, because both "
-        "projections share P. All parameters but b start at N(0, 0.02). A bias of W_K would add the same "
-        "to all scores of a query and change nothing. The released second and third versions are "
-        "size=256,max_distance=512,shared_projections=true,norm=true: buckets that grow logarithmically "
-        "beyond size / 2 instead of the clamp, the projections and biases of the content instead of W_K, "
-        "W_Q and b, and layer normalization of P. Rows of P for distances beyond the trained length stay "
-        "untrained, as most of the default 512 are here. Absolute positions before the output layer "
-        "(\"enhanced mask decoder\") belong to masked language models and are left out.",
+        "The third term, position to content, reads P at n(i, j) in all released code (third=code, the default) "
+        "and at n(j, i) in the paper (third=paper). These are different functions, because both projections "
+        "share P. All parameters but b start at N(0, 0.02). A bias of W_K would add the same to all scores of a "
+        "query and change nothing. The released second and third versions are "
+        "size=256,max_distance=512,shared_projections=true,norm=true: buckets that grow logarithmically beyond "
+        "size / 2 instead of the clamp, the projections and biases of the content instead of W_K, W_Q and b, and "
+        "layer normalization of P. Keys max_distance or more after the query then read row 1 of P, because "
+        "distances are clipped to max_distance - 1 first, as in microsoft/DeBERTa since March 2023. With "
+        "clip=false they read row 0, as in its code of 2021 and in huggingface/transformers. Keys as far before "
+        "the query read the last row in both. Rows of P for distances beyond the trained length stay untrained, "
+        "as most of the default 512 are here. Absolute positions before the output layer (\"enhanced mask "
+        "decoder\") belong to masked language models and are left out.",
     .learned = true,
     .takes_positions = TakesPositions::distances,
     .extrapolates = {Extrapolation::no, "but yes where size is no more than the trained length"},
     .relative = Relative::yes,
     .content_dependent = "query and key",
     .variants = {"norm=true,shared_projections=true", "size=2", "size=3,third=paper", "size=4,max_distance=6",
-                 "size=6,max_distance=16,norm=true,third=paper"},
+                 "size=6,max_distance=16,norm=true,third=paper", "size=4,max_distance=6,clip=false"},
 };
 
 enum class PositionToContent { code, paper };
@@ -53,11 +57,12 @@ class Deberta final : public PositionEncoding {
   struct Options {
     int size = 512, max_distance = 0;
     PositionToContent third = PositionToContent::code;
-    bool shared_projections = false, norm = false;
+    bool clip = true, shared_projections = false, norm = false;
     void describe(OptionTable& o) {
       o.integer("size", size, 1, 1 << 16, "k: distances beyond it share a vector");
       o.integer("max_distance", max_distance, 0, 1 << 20,
                 "end of the logarithmic buckets, which start at k / 2; 0: no such buckets");
+      o.flag("clip", clip, "clip distances to max_distance - 1 before they become logarithmic buckets");
       o.choice("third", third, {"code", "paper"}, "the position-to-content term reads P at i - j, or at j - i");
       o.flag("shared_projections", shared_projections, "the projections of content also project P");
       o.flag("norm", norm, "layer normalization of P");
@@ -72,6 +77,7 @@ class Deberta final : public PositionEncoding {
           "size / 2 + 1; size is {} and max_distance {}",
           options.size, options.max_distance));
     }
+    require_use("deberta", "clip", options.clip, true, options.max_distance > 0, "max_distance=0");
     const Index C = config.width;
     constexpr double kDeviation = 0.02;
     table_ = layout.no_decay(layout.normal("deberta.table", 2 * options.size, C, kDeviation));
@@ -121,7 +127,7 @@ class Deberta final : public PositionEncoding {
   /// The values are P W_K and P W_Q + b for each layer, (N, C), where N is the number of rows of P that are read.
   void tables(const Parameters& p, const Positions& positions, Tables& tables) const override {
     BucketRows& bucket_rows = tables.constants<BucketRows>();
-    find_bucket_rows({options_.size, options_.max_distance}, positions, config_.causal,
+    find_bucket_rows({options_.size, options_.max_distance, options_.clip}, positions, config_.causal,
                      options_.third == PositionToContent::paper, bucket_rows);
     const NormalizedRows rows = read_table(p, bucket_rows);
     resize(tables.values, 2 * config_.layers, bucket_rows.num_rows, config_.width);

@@ -10,40 +10,42 @@ const EncodingInfo kInfo{
     .family = Family::relative_vectors,
     .equation =
         "score_h(i, j) = s ((q_i + u_h) . k_j + (q_i + w_h) . (W S(j - i))_h),   s = 1 / sqrt(D)\n"
-        "S(n): sines and cosines of n 10000^(-2m / C), also of negative n\n"
+        "S(n): sines and cosines of n 10000^(-2m / C), also of negative n;   argument=absolute: S(|i - j|)\n"
         "u, w (H, D), W (C, C) learned for each layer",
     .source =
         "Ruoss et al. 2023, arXiv:2305.16843, google-deepmind/randomized_positional_encodings; Csordas et "
         "al. 2021, arXiv:2108.12284 and arXiv:2110.07732, RobertCsordas/ndr",
     .notes =
         "The defaults are those of Ruoss et al.: all sines first, and all parameters start at N(0, 0.02). "
-        "Csordas et al. use layout=interleaved,start=xavier,learned_scale=true: u and w start at zero, W "
-        "is Xavier-uniform, and each layer learns a scalar s from 1 / sqrt(D). argument=query_minus_key is "
-        "the sign of txl; it gives the same functions, because W can undo it. Causal models use the true "
-        "distances. The causal code of Ruoss et al. gives a pair S(T - 1 - (i - j)), which changes with "
-        "the length of the sequence; their experiments are bidirectional.",
+        "Csordas et al. use layout=interleaved,start=xavier,learned_scale=true: u and w start at zero, W is "
+        "Xavier-uniform, and each layer learns a scalar s from 1 / sqrt(D). argument=query_minus_key is the sign "
+        "of txl; it gives the same functions, because W can undo it. argument=absolute has the same term for "
+        "keys at equal distances before and after the query, so a bidirectional model cannot tell them apart by "
+        "it. Causal models use the true distances. The causal code of Ruoss et al. gives a pair S(T - 1 - (i - "
+        "j)), which changes with the length of the sequence; their experiments are bidirectional.",
     .learned = true,
     .takes_positions = TakesPositions::distances,
     .extrapolates = Extrapolation::defined,
     .relative = Relative::yes,
     .content_dependent = "query",
-    .variants = {"argument=query_minus_key,clamp=4", "layout=interleaved,start=xavier,learned_scale=true"},
+    .variants = {"argument=query_minus_key,clamp=4", "argument=absolute,clamp=5",
+                 "layout=interleaved,start=xavier,learned_scale=true"},
 };
 
-enum class Argument { key_minus_query, query_minus_key };
 enum class Arrangement { concatenated, interleaved };
 enum class Start { normal, xavier };
 
 class RelSinBidir final : public RelativeSinusoids {
  public:
   struct Options {
-    Argument argument = Argument::key_minus_query;
+    SinusoidArgument argument = SinusoidArgument::key_minus_query;
     Arrangement layout = Arrangement::concatenated;
     Start start = Start::normal;
     bool learned_scale = false;
     int clamp = 0;
     void describe(OptionTable& o) {
-      o.choice("argument", argument, {"key_minus_query", "query_minus_key"}, "argument of the sinusoids");
+      o.choice("argument", argument, {"key_minus_query", "query_minus_key", "absolute"},
+               "argument of the sinusoids: j - i, i - j or |i - j|");
       o.choice("layout", layout, {"concatenated", "interleaved"},
                "order of the components: all sines first, or sine next to cosine");
       o.choice("start", start, {"normal", "xavier"}, "initial u, w and W: N(0, 0.02), or 0, 0 and Xavier-uniform");
@@ -55,7 +57,7 @@ class RelSinBidir final : public RelativeSinusoids {
   RelSinBidir(const Options& options, const ModelConfig& config, ParameterLayout& layout)
       : RelativeSinusoids({.name = "rel_sin_bidir",
                            .untied = true,
-                           .key_minus_query = options.argument == Argument::key_minus_query,
+                           .argument = options.argument,
                            .interleaved = options.layout == Arrangement::interleaved,
                            .clamp = options.clamp,
                            .xavier = options.start == Start::xavier,

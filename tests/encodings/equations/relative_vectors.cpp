@@ -58,8 +58,8 @@ double tupe_score(const Case& c, const std::string& name, int h, int i, int j) {
   return content + tupe(c, name, h, i + 1, j + 1);
 }
 
-const RegisterEquation deberta("deberta", Stage::score, [](const Case& c, int h, int i, int j) {
-  const int n = i - j + 512;
+/// Returns DeBERTa's score with row n of its table.
+double deberta_with(const Case& c, int h, int i, int j, int n) {
   double sum = std::sqrt(c.D) * c.dot(h, i, j);
   for (int e = 0; e < c.D; ++e) {
     sum += c.k[h](j, e) * c.learned("deberta.query_bias.1", 0, h * c.D + e);
@@ -70,12 +70,36 @@ const RegisterEquation deberta("deberta", Stage::score, [](const Case& c, int h,
     }
   }
   return sum / std::sqrt(3.0 * c.D);
+}
+const RegisterEquation deberta("deberta", Stage::score, [](const Case& c, int h, int i, int j) {
+  return deberta_with(c, h, i, j, i - j + 512);
 });
 
-double rel_sin_bidir(const Case& c, int h, int i, int j) {
-  return transformer_xl(c, "rel_sin_bidir.u.1", "rel_sin_bidir.w.1", "rel_sin_bidir.projection.1", h, i, j, j - i);
+/// Distances -2 to 2 have the rows 2 to 6. Greater ones have one bucket up to 5 and the next from 6 on. The row of
+/// the latter is clipped to 7 before the query; after it, row 0 is used only if distances are not clipped to 5.
+int deberta_bucket(int distance, bool clip) {
+  if (distance > 2) return 7;
+  return distance >= -2 ? distance + 4 : distance > -6 || clip ? 1 : 0;
 }
-const RegisterEquation row_rel_sin_bidir("rel_sin_bidir", Stage::score, rel_sin_bidir);
+const RegisterEquation deberta_clipped("deberta:size=4,max_distance=6", Stage::score,
+                                       [](const Case& c, int h, int i, int j) {
+                                         return deberta_with(c, h, i, j, deberta_bucket(i - j, true));
+                                       });
+const RegisterEquation deberta_not_clipped("deberta:size=4,max_distance=6,clip=false", Stage::score,
+                                           [](const Case& c, int h, int i, int j) {
+                                             return deberta_with(c, h, i, j, deberta_bucket(i - j, false));
+                                           });
+
+double rel_sin_bidir(const Case& c, int h, int i, int j, int n) {
+  return transformer_xl(c, "rel_sin_bidir.u.1", "rel_sin_bidir.w.1", "rel_sin_bidir.projection.1", h, i, j, n);
+}
+const RegisterEquation row_rel_sin_bidir("rel_sin_bidir", Stage::score, [](const Case& c, int h, int i, int j) {
+  return rel_sin_bidir(c, h, i, j, j - i);
+});
+const RegisterEquation row_rel_sin_absolute("rel_sin_bidir:argument=absolute", Stage::score,
+                                            [](const Case& c, int h, int i, int j) {
+                                              return rel_sin_bidir(c, h, i, j, std::abs(i - j));
+                                            });
 
 const RegisterEquation shaw_k("shaw_k", Stage::score, [](const Case& c, int h, int i, int j) {
   return c.dot(h, i, j) + c.query_dot("shaw_k.keys.1", h, i, std::clamp(j - i, -16, 16) + 16) / std::sqrt(c.D);
