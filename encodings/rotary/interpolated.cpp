@@ -31,13 +31,15 @@ const EncodingInfo kInfo{
         "longrope:    w_n -> w_n / f_n, and queries and keys times sqrt(1 + ln s / ln L);   "
         "f is long_factor if T > L, else short_factor\n"
         "ramp=code:   ramp_n = clamp((n - low) / (high - low), 0, 1),   "
-        "low and high the rounded pairs that turn beta_fast and beta_slow times within L\n"
+        "low and high the pairs that turn beta_fast and beta_slow times within L, rounded outward unless "
+        "truncate=false, and within 0 and d - 1\n"
         "ramp=paper:  ramp_n = 1 - clamp((r - beta_slow) / (beta_fast - beta_slow), 0, 1),   "
         "r = L w_n / 2 pi\n"
         "s = L' / L is the extension of the original length L;   w_n = base^(-2n / d) are the base's "
         "frequencies, before some become 0",
     .source =
         "Chen et al. 2023, arXiv:2306.15595; Peng et al. 2023, arXiv:2309.00071; jquesnelle/yarn; "
+        "truncate: openai/gpt-oss and huggingface/transformers; "
         "llama3: Grattafiori et al. 2024, arXiv:2407.21783, and huggingface/transformers; "
         "longrope: Ding et al. 2024, arXiv:2402.13753, microsoft/LongRoPE and huggingface/transformers; "
         "resonance: Wang et al. 2024, arXiv:2403.00071",
@@ -45,27 +47,33 @@ const EncodingInfo kInfo{
     .notes =
         "linear is that of Chen et al. ntk, ntk_dynamic and yarn are those of Peng et al. in jquesnelle/yarn, "
         "whose ramp is linear in the pair's index (the default). The paper's ramp is linear in the turns r "
-        "within L. With ntk the fastest pair keeps its frequency, and that of the slowest pair is divided "
-        "by s. The papers extend a trained model and tune it briefly. Here a model trains with the slower "
-        "angles from the start, and longer sequences leave their range; only ntk_dynamic does not change "
-        "the trained lengths, and longrope changes only their temperature. resonance=true rounds the resulting "
-        "wavelengths to whole tokens, as Resonance YaRN does. Over xpos, linear slows the decay too, and the "
-        "other methods do not. llama3 counts turns within L, which is 8192 in Llama 3.1 and the trained length "
-        "here. Below L = 26 no pair of base rope turns high_freq_factor = 4 times, so every pair slows down. "
-        "The factors of longrope are found by a search on a trained model. Here the default of long_factor is "
-        "the point where the search of microsoft/LongRoPE starts, f_n = 1 + (s - 1) ramp_n with the ramp of yarn, "
-        "and that of short_factor is 1, which that code uses up to L. Published lists hold only for the head "
-        "width, the base and the L of their model. The paper also leaves the first positions unchanged. The code that "
-        "deploys longrope does not, and neither does posbench. The temperature of longrope is that of the "
-        "extended model at all lengths.",
+        "within L. gpt-oss has truncate=false. With L = 4, base 10000 and heads of 42 or more components, high "
+        "is below low: the code and ramp=code change no frequency, and the paper's ramp slows all. mscale and "
+        "mscale_all_dim of huggingface/transformers give attention_factor = (0.1 mscale ln s + 1) / (0.1 "
+        "mscale_all_dim ln s + 1), which is 1 in DeepSeek-V3. Its models also multiply all scores by (0.1 "
+        "mscale_all_dim ln s + 1)^2; over a base that turns all pairs, attention_factor = 0.1 mscale ln s + 1 "
+        "has both. With ntk the fastest pair keeps its frequency, and that of the slowest pair is divided by s. "
+        "The papers extend a trained model and tune it briefly. Here a model trains with the slower angles from "
+        "the start, and longer sequences leave their range; only ntk_dynamic does not change the trained "
+        "lengths, and longrope changes only their temperature. resonance=true rounds the resulting wavelengths "
+        "to whole tokens, as Resonance YaRN does. Over xpos, linear slows the decay too, and the other methods "
+        "do not. llama3 counts turns within L, which is 8192 in Llama 3.1 and the trained length here. Below L = "
+        "26 no pair of base rope turns high_freq_factor = 4 times, so every pair slows down. The factors of "
+        "longrope are found by a search on a trained model. Here the default of long_factor is the point where "
+        "the search of microsoft/LongRoPE starts, f_n = 1 + (s - 1) ramp_n with the ramp of yarn, and that of "
+        "short_factor is 1, which that code uses up to L. Published lists hold only for the head width, the base "
+        "and the L of their model. The paper also leaves the first positions unchanged. The code that deploys "
+        "longrope does not, and neither does posbench. The temperature of longrope is that of the extended model "
+        "at all lengths.",
     .extrapolates = {Extrapolation::defined, "but yes after training without it"},
     .relative = Relative::yes,
     .content_dependent = "no",
     .variants = {"base=(rope:pairing=half_split),method=yarn,scale=4,original=100",
-                 "base=rope_hope,method=ntk,scale=4", "base=rope_p,method=yarn,scale=4,ramp=paper,original=30",
-                 "base=rope_partial,scale=4", "base=xpos,scale=4", "method=ntk,scale=4",
-                 "method=ntk_dynamic,original=6,alpha=2", "method=yarn,scale=4,original=100,resonance=true",
-                 "method=llama3,scale=4,original=20", "method=longrope,scale=4,original=6",
+                 "base=rope_hope,method=ntk,scale=4", "method=yarn,scale=4,original=1000,truncate=false",
+                 "base=rope_p,method=yarn,scale=4,ramp=paper,original=30", "base=rope_partial,scale=4",
+                 "base=xpos,scale=4", "method=ntk,scale=4", "method=ntk_dynamic,original=6,alpha=2",
+                 "method=yarn,scale=4,original=100,resonance=true", "method=llama3,scale=4,original=20",
+                 "method=longrope,scale=4,original=6",
                  "method=longrope,scale=4,original=6,short_factor=1.5,long_factor=3,attention_factor=1.2"},
 };
 
@@ -82,7 +90,7 @@ class Interpolated final : public Decorator {
     std::string short_factor = "1", long_factor;
     int original = 0;
     Ramp ramp = Ramp::code;
-    bool resonance = false;
+    bool resonance = false, truncate = true;
     std::string wrapped() const { return base; }
     void describe(OptionTable& o) {
       o.text("base", base, "a rotary encoding", "encoding whose angles are slowed down");
@@ -97,6 +105,7 @@ class Interpolated final : public Decorator {
       o.number("beta_slow", beta_slow, 0.01, 1e6,
                "yarn: pairs that turn less often within L are slowed down by s");
       o.choice("ramp", ramp, {"code", "paper"}, "yarn: linear in the pair's index, or in its turns within L");
+      o.flag("truncate", truncate, "ramp=code: round the ends of the ramp to whole pairs");
       o.number("low_freq_factor", low_freq_factor, 0.01, 1e6,
                "llama3: pairs that turn less often within L are slowed down by s");
       o.number("high_freq_factor", high_freq_factor, 0.01, 1e6,
@@ -139,6 +148,7 @@ class Interpolated final : public Decorator {
     require_use("beta_fast", options.beta_fast, Options{}.beta_fast, has_ramp);
     require_use("beta_slow", options.beta_slow, Options{}.beta_slow, has_ramp);
     require_use("ramp", std::string_view(options.ramp == Ramp::paper ? "paper" : "code"), "code", has_ramp);
+    require_use("truncate", options.truncate, true, has_ramp && options.ramp == Ramp::code);
     require_use("low_freq_factor", options.low_freq_factor, Options{}.low_freq_factor,
                 options.method == Method::llama3);
     require_use("high_freq_factor", options.high_freq_factor, Options{}.high_freq_factor,
@@ -258,9 +268,14 @@ class Interpolated final : public Decorator {
     const auto pair_that_turns = [&](double times) {
       return d * std::log(length_ / (2 * std::numbers::pi * times)) / (2 * std::log(spectrum.base));
     };
-    const double low = std::max(std::floor(pair_that_turns(options_.beta_fast)), 0.0);
-    double high = std::min(std::ceil(pair_that_turns(options_.beta_slow)), d - 1);
-    high = std::max(high, low + 0.001);
+    double low = pair_that_turns(options_.beta_fast), high = pair_that_turns(options_.beta_slow);
+    if (options_.truncate) {
+      low = std::floor(low);
+      high = std::ceil(high);
+    }
+    low = std::max(low, 0.0);
+    high = std::min(high, d - 1);
+    if (low == high) high += 0.001;  // with high < low = 0 no pair slows down, as in the cited code
     return std::clamp((static_cast<double>(n) - low) / (high - low), 0.0, 1.0);
   }
 

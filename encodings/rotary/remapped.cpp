@@ -27,7 +27,8 @@ const EncodingInfo kInfo{
         "self_extend: d if d < w, else floor(p_i / g) - floor(p_j / g) + w - floor(w / g)\n"
         "dual_chunk:  r_i - r_j in one chunk of c tokens, min(r_i + c, c + w) - r_j from the next chunk, "
         "min(2 c - 1, c + w) - r_j from later chunks,   r = p mod c\n"
-        "string:      d if d < s, else d - s + w",
+        "string:      d if d < s, else d - s + w\n"
+        "attention_factor multiplies the rotated queries and keys",
     .source =
         "rerope: Su 2023, kexue.fm/archives/9708, bojone/rerope; self_extend: Jin et al. 2024, arXiv:2401.01325, "
         "datamllab/LongLM; dual_chunk: An et al. 2024, arXiv:2402.17463, HKUNLP/ChunkLlama; "
@@ -35,15 +36,18 @@ const EncodingInfo kInfo{
     .used_in = {"Qwen2.5-1M"},
     .notes =
         "The methods extend a trained model without further training, as --extend does. By itself the encoding "
-        "trains with the new distances. Defaults follow the authors' code, as fractions of the trained length L: w "
-        "is L / 8 for rerope, L / 4 for self_extend, L / 16 for dual_chunk and L / 1024 for string; c is 3 L / 4 - "
-        "w and s is 0.33 L. All are at least 1, and w of rerope at least 2, because with 1 the order of earlier "
-        "tokens is lost. Leaky ReRoPE is rerope with a group. The code of rerope also multiplies queries by max(1, "
-        "ln(i + 1) / ln L), as model.logit_scale=log_length_beyond does. LongLM subtracts w / g where the paper has "
-        "floor(w / g), which is equal if g divides w. The code of STRING counts the key at distance s twice while "
-        "it reads a prompt, and once while it generates; here it counts once. string avoids distances that are rare "
-        "in training and keeps sequences of up to L + s - w tokens within the distances that its base was trained "
-        "with.",
+        "trains with the new distances. Defaults follow the authors' code, as fractions of the trained length L: "
+        "w is L / 8 for rerope, L / 4 for self_extend, L / 16 for dual_chunk and L / 1024 for string; c is 3 L / "
+        "4 - w and s is 0.33 L. All are at least 1, and w of rerope at least 2, because with 1 the order of "
+        "earlier tokens is lost. Leaky ReRoPE is rerope with a group. The code of rerope also multiplies queries "
+        "by max(1, ln(i + 1) / ln L), as model.logit_scale=log_length_beyond does. LongLM subtracts w / g where "
+        "the paper has floor(w / g), which is equal if g divides w. The code of STRING counts the key at "
+        "distance s twice while it reads a prompt, and once while it generates; here it counts once. That code "
+        "also multiplies rotated queries and keys by 0.1 ln 2 + 1, attention_factor=1.0693147 and scores 1.143 "
+        "times as large. The code of ChunkLlama multiplies them by 0.05 ln(T / L) + 1 for sequences of T > L "
+        "tokens; attention_factor expresses that for one length. By its comment the results of its paper did not "
+        "use the factor. string avoids distances that are rare in training and keeps sequences of up to L + s - "
+        "w tokens within the distances that its base was trained with.",
     .causal_only = true,
     .extrapolates = {Extrapolation::yes,
                      "but not self_extend and string, which exceed the distances that they train with"},
@@ -51,7 +55,7 @@ const EncodingInfo kInfo{
     .content_dependent = "no",
     .distinct = {Distinct::partly, "only the nearest w tokens with rerope"},
     .variants = {"window=4,group=2", "base=xpos,method=self_extend,window=3,group=2",
-                 "base=(rope:pairing=half_split),method=dual_chunk,window=2,chunk=4",
+                 "base=(rope:pairing=half_split),method=dual_chunk,window=2,chunk=4,attention_factor=1.2",
                  "base=rope_partial,method=string,window=2,shift=5"},
 };
 
@@ -73,6 +77,7 @@ class Remapped final : public Decorator {
     std::string base = "rope";
     Method method = Method::rerope;
     int window = 0, group = 0, chunk = 0, shift = 0;
+    double attention_factor = 1;
     std::string wrapped() const { return base; }
     void describe(OptionTable& o) {
       constexpr int kMax = 1 << 20;
@@ -85,13 +90,15 @@ class Remapped final : public Decorator {
           "sequence of any split");
       o.integer("chunk", chunk, 0, kMax, "dual_chunk: c, in tokens; 0: 3 L / 4 - w");
       o.integer("shift", shift, 0, kMax, "string: s, in tokens; 0: 0.33 L");
+      o.number("attention_factor", attention_factor, 0.001, 1e3, "factor of rotated queries and keys");
     }
   };
 
   Remapped(const Options& options, const ModelConfig& config, ParameterLayout& layout)
       : Decorator(config, make_rotary(kInfo.name, options.base, config, layout)),
         rotary_(static_cast<const Rotary&>(inner())),
-        method_(options.method) {
+        method_(options.method),
+        attention_factor_(options.attention_factor) {
     const bool has_group = method_ == Method::rerope || method_ == Method::self_extend;
     require_use("remapped", "group", options.group, 0, has_group, "its method");
     require_use("remapped", "chunk", options.chunk, 0, method_ == Method::dual_chunk, "its method");
@@ -121,7 +128,8 @@ class Remapped final : public Decorator {
     Regions& regions = tables.constants<Regions>();
     regions.positions = positions.at;
     regions.all.resize(method_ == Method::dual_chunk ? 3 : 2);
-    const Spectrum spectrum = rotary_.spectrum();
+    Spectrum spectrum = rotary_.spectrum();
+    spectrum.amplitude *= attention_factor_;
     const double middle = middle_of(positions);
     Positions moved = positions;
     for (size_t r = 0; r < regions.all.size(); ++r) {
@@ -225,6 +233,7 @@ class Remapped final : public Decorator {
 
   const Rotary& rotary_;  // inner()
   Method method_;
+  double attention_factor_;
   int window_ = 1, chunk_ = 1, shift_ = 1;
   int group_ = 0;  // 0: all distances beyond w are w
 };

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "harness/check/double_precision/certificate.h"
 #include "tests/catch.h"
+#include "tests/encodings/refusal.h"
 
 using namespace posbench;
 
@@ -17,19 +18,13 @@ void make(const std::string& spec, bool causal = true) {
 }  // namespace
 
 TEST_CASE("DAPE accepts a bias by distance, a rotary encoding or none as its base") {
-  CHECK_THROWS_WITH(
-      make("dape:base=cope"),
-      "encoding 'dape': base is 'cope', expected a bias by distance (alibi, kerple_log, fire, ...), a rotary "
-      "encoding (rope, ...) or none");
-  // The content of their scores has another scale.
-  CHECK_THROWS_WITH(
-      make("dape:base=tupe_a"),
-      "encoding 'dape': base is 'tupe_a', expected a bias by distance (alibi, kerple_log, fire, ...), a rotary "
-      "encoding (rope, ...) or none");
-  CHECK_THROWS_WITH(
-      make("dape:base=tupe_r"),
-      "encoding 'dape': base is 'tupe_r', expected a bias by distance (alibi, kerple_log, fire, ...), a rotary "
-      "encoding (rope, ...) or none");
+  for (const std::string base : {"cope", "tupe_a", "tupe_r"}) {  // the content of TUPE's scores has another scale
+    CHECK_THROWS_WITH(
+        make("dape:base=" + base),
+        "encoding 'dape': base is '" + base +
+            "', expected a bias by distance (alibi, kerple_log, fire, ...), a rotary encoding (rope, ...) "
+            "or none");
+  }
   CHECK_THROWS_WITH(
       make("dape:base=hard_alibi"),
       "encoding 'dape': base 'hard_alibi' hides keys, for which the network has no input; expected a bias "
@@ -65,12 +60,14 @@ TEST_CASE("options that have no effect with the others are refused") {
   CHECK_THROWS_WITH(
       make("layers:of=(rope,none),shorten=true"),
       "encoding 'layers': shorten is true, but a pattern without every does not use it; leave out shorten");
+  CHECK_THROWS_WITH(make("deberta:clip=false"),
+                    "encoding 'deberta': clip is false, but max_distance=0 does not use it; leave out clip");
   CHECK_THROWS_WITH(make("ssmax:length=3"),
                     "encoding 'ssmax': length is 3, but this factor does not use it; leave out length");
   CHECK_THROWS_WITH(make("ssmax:factor=log_ratio,length=1"),
                     "encoding 'ssmax': length is 1, whose logarithm is 0; expected 2 or more");
   for (const std::string option : {"alpha=7", "beta_fast=99", "beta_slow=99", "ramp=paper", "low_freq_factor=2",
-                                   "high_freq_factor=9", "short_factor=2", "long_factor=3"}) {
+                                   "high_freq_factor=9", "short_factor=2", "long_factor=3", "truncate=false"}) {
     const std::string name = option.substr(0, option.find('=')), value = option.substr(option.find('=') + 1);
     CHECK_THROWS_WITH(make("interpolated:" + option), "encoding 'interpolated': " + name + " is " + value +
                                                           ", but its method does not use it; leave out " + name);
@@ -83,27 +80,18 @@ TEST_CASE("options that have no effect with the others are refused") {
 }
 
 TEST_CASE("options that make another encoding of one are refused") {
-  const auto refusal_of = [](const std::string& spec) {
-    ParameterLayout layout;
-    try {
-      make_encoding(Spec::parse(spec), small_config(2, true, true), layout);
-    } catch (const InputError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  CHECK(refusal_of("repo_pos:first_layer=2") ==
+  CHECK(refusal("repo_pos:first_layer=2") ==
         "encoding 'repo_pos': first_layer is 2, expected up to 1, the last layer, so that one predicts positions");
-  CHECK(refusal_of("repo_pos:first_layer=1").empty());
+  CHECK(refusal("repo_pos:first_layer=1").empty());
   CHECK(
-      refusal_of("remapped:method=dual_chunk,window=9") ==
+      refusal("remapped:method=dual_chunk,window=9") ==
       "encoding 'remapped': window is 9, so that no chunk remains of 3 / 4 of the trained length, 12; expected a "
       "smaller window, or set chunk");
-  CHECK(refusal_of("remapped:method=dual_chunk,window=8").empty());
-  CHECK(refusal_of("remapped:method=string,window=3,shift=2") ==
+  CHECK(refusal("remapped:method=dual_chunk,window=8").empty());
+  CHECK(refusal("remapped:method=string,window=3,shift=2") ==
         "encoding 'remapped': window is 3 and shift is 2, so that distances would grow; expected window <= shift");
   // Its factors would overflow at these positions.
-  CHECK(refusal_of("random_float:base=xpos,range=1000000").find("too small for sequences of 1000000") !=
+  CHECK(refusal("random_float:base=xpos,range=1000000").find("too small for sequences of 1000000") !=
         std::string::npos);
-  CHECK(refusal_of("layers:of=").find("of is '', expected two or more encodings") != std::string::npos);
+  CHECK(refusal("layers:of=").find("of is '', expected two or more encodings") != std::string::npos);
 }

@@ -95,6 +95,31 @@ double interpolated_by_3(const Case& c, int h, int i, int j) {
 }
 const RegisterEquation row_interpolated_by_3("interpolated:scale=3", Stage::score, interpolated_by_3);
 
+/// YaRN with s = 4. The first of two pairs turns by 1 for each position and stays, and `fraction` of the second slows
+/// down.
+double interpolated_yarn(const Case& c, int h, int i, int j, double base, double fraction) {
+  const double second = (1 - fraction + fraction / 4) / std::sqrt(base);
+  return std::pow(0.1 * std::log(4) + 1, 2) *
+         turned(c, false, h, i, j, [&](int n) { return (i - j) * (n == 0 ? 1 : second); });
+}
+/// The ramp has its ends at pairs 0.348 and 1.101, which turn 32 times and once within 1000 tokens.
+double interpolated_yarn_not_rounded(const Case& c, int h, int i, int j) {
+  const double turns = 1000 / (2 * std::acos(-1.0)), low = 2 * std::log(turns / 32) / std::log(10000),
+               high = 2 * std::log(turns) / std::log(10000);
+  return interpolated_yarn(c, h, i, j, 10000, (1 - low) / (high - low));
+}
+const RegisterEquation row_yarn("interpolated:method=yarn,scale=4,original=1000", Stage::score,
+                                [](const Case& c, int h, int i, int j) {
+                                  return interpolated_yarn(c, h, i, j, 10000, 0.5);  // between pairs 0 and 2
+                                });
+const RegisterEquation row_yarn_not_rounded("interpolated:method=yarn,scale=4,original=1000,truncate=false",
+                                            Stage::score, interpolated_yarn_not_rounded);
+// No pair turns once within 4 tokens: pair -1 would. The code then changes no frequency.
+const RegisterEquation row_yarn_short("interpolated:base=(rope:base=2),method=yarn,scale=4,original=4",
+                                      Stage::score, [](const Case& c, int h, int i, int j) {
+                                        return interpolated_yarn(c, h, i, j, 2, 0);
+                                      });
+
 /// Llama's rule by wavelengths of 2 pi and 200 pi, L = 12 and s = 4. A wavelength above L / 1 is multiplied by s,
 /// one below L / high stays, and the frequency of one in between is a mixture.
 double interpolated_llama3(const Case& c, int h, int i, int j, double high) {
@@ -174,21 +199,16 @@ const RegisterEquation rope_axial("rope:axial=true", Stage::score, [](const Case
   });
 });
 
-// With L = 12, only the first of the frequencies 1 and 0.01 remains.
-const RegisterEquation rope_hope("rope_hope", Stage::score, [](const Case& c, int h, int i, int j) {
-  return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
-});
-
-// The fraction 0.75 of two pairs is one pair.
-const RegisterEquation rope_p("rope_p", Stage::score, [](const Case& c, int h, int i, int j) {
-  return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
-});
-
-/// Only the first two components turn.
-double rope_partial(const Case& c, int h, int i, int j) {
+/// Only the first pair turns.
+double first_pair_turned(const Case& c, int h, int i, int j) {
   return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
 }
-const RegisterEquation row_rope_partial("rope_partial", Stage::score, rope_partial);
+// With L = 12, only the first of the frequencies 1 and 0.01 remains, also if both pairs are tapered.
+const RegisterEquation rope_hope("rope_hope", Stage::score, first_pair_turned);
+const RegisterEquation rope_tapered("rope_hope:taper=2", Stage::score, first_pair_turned);
+// The fraction 0.75 of two pairs is one pair.
+const RegisterEquation rope_p("rope_p", Stage::score, first_pair_turned);
+const RegisterEquation rope_partial("rope_partial", Stage::score, first_pair_turned);
 
 /// Returns q_i conj(k_j) exp(i (i - j) w), summed over the pairs of the head whose queries and keys head h reads.
 std::complex<double> rope_pp_product(const Case& c, int h, int i, int j, double base, int stride, int offset) {
@@ -231,12 +251,6 @@ double rope_shared_key(const Case& c, int h, int i, int j) {
 }
 const RegisterEquation row_rope_shared_key("rope_partial:shared_key=true", Stage::score, rope_shared_key);
 
-/// Clipped RoPE with both pairs tapered: the first keeps its frequency, and the last does not turn.
-double rope_tapered(const Case& c, int h, int i, int j) {
-  return turned(c, false, h, i, j, [&](int n) { return n == 0 ? i - j : 0; });
-}
-const RegisterEquation row_rope_tapered("rope_hope:taper=2", Stage::score, rope_tapered);
-
 /// Returns the score of RoPE at another distance.
 double at_distance(const Case& c, bool half_split, int h, int i, int j, double distance) {
   return turned(c, half_split, h, i, j, [&](int n) { return distance * std::pow(10000.0, -2.0 * n / c.D); });
@@ -273,6 +287,12 @@ const RegisterEquation remapped_shifted("remapped:method=string,window=2,shift=5
                                           const int d = i - j;
                                           return at_distance(c, false, h, i, j, d < 5 ? d : d - 5 + 2);
                                         });
+
+const RegisterEquation remapped_factor("remapped:method=string,window=2,shift=5,attention_factor=1.2",
+                                       Stage::score, Models::causal, [](const Case& c, int h, int i, int j) {
+                                         const int d = i - j;
+                                         return 1.2 * 1.2 * at_distance(c, false, h, i, j, d < 5 ? d : d - 3);
+                                       });
 
 /// Returns the score of xPos at a distance.
 double xpos_at(const Case& c, int h, int i, int j, double distance) {
