@@ -40,18 +40,22 @@ const std::vector<Preset> kPresets{
                 "The window is a quarter of the trained length. Gemma 3 also normalizes queries and keys, which "
                 "model.qk_norm=true does."},
     {.name = "gemma4",
-     .spec = "layers:of=(rope,(rope_p:fraction=0.25,base=1000000)),every=6,shorten=true,window=(0.25x,0)",
+     .spec = "layers:of=(rope,(rope_p:fraction=0.25,base=1000000)),every=6,shorten=true,last_layer=last,"
+             "window=(0.25x,0)",
      .model = "Gemma 4",
      .source = "huggingface/transformers, models/gemma4/configuration_gemma4.py and modeling_rope_utils.py "
                "(proportional)",
      .pattern = "Five layers have RoPE with base 10000 and a window of 512 tokens. Each sixth layer sees all keys "
                 "and turns the fastest quarter of the pairs, with base 1000000. The last layer sees all keys.",
-     .scaling = kDepth +
-                "The window is a quarter of the trained length. Heads have the same width in all layers, and "
-                "each has its own keys and values. With a head width of 16, the quarter is 2 pairs."},
+     .scaling =
+         kDepth +
+         "The window is a quarter of the trained length. Heads have the same width in all layers, and "
+         "each has its own keys and values. With a head width of 16, the quarter is 2 pairs. Gemma 4 also "
+         "normalizes queries, keys and values, the values without a gain, and multiplies scores by 1 in place "
+         "of 1 / sqrt(D); model.qk_norm=true normalizes queries and keys."},
     {.name = "gpt_oss",
-     .spec = "sink_logit:base=(layers:of=((interpolated:base=(rope:base=150000),method=yarn),"
-             "(interpolated:base=(rope:base=150000),method=yarn)),window=(0.25x,0))",
+     .spec = "sink_logit:base=(layers:of=((interpolated:base=(rope:base=150000),method=yarn,truncate=false),"
+             "(interpolated:base=(rope:base=150000),method=yarn,truncate=false)),window=(0.25x,0))",
      .model = "gpt-oss",
      .source = "openai/gpt-oss, gpt_oss/torch/model.py",
      .pattern =
@@ -59,7 +63,7 @@ const std::vector<Preset> kPresets{
          "the others all keys. All have RoPE with base 150000 and YaRN from 4096 to 131072 tokens.",
      .scaling =
          "The window is a quarter of the trained length. YaRN extends the trained length to the longest of any "
-         "split, with its ramp over whole pairs; that of gpt-oss is not rounded."},
+         "split."},
     {.name = "granite_swa",
      .spec = "sink_logit:base=(layers:of=(rope,rope),every=4,fill=last,shorten=true,window=(0,0.25x))",
      .model = "Granite SWA",
@@ -76,9 +80,11 @@ const std::vector<Preset> kPresets{
      .pattern = "Three layers have RoPE with base 500000 and see chunks of 8192 tokens. Each fourth layer has no "
                 "positions, sees all keys and multiplies the scores of query i by 1 + 0.1 log(1 + floor((i + 1) / "
                 "8192)).",
-     .scaling = kDepth +
-                "Chunks and the length of the temperature are half of the trained length. Llama 4 normalizes "
-                "queries and keys after RoPE, without a gain; model.qk_norm=true does so before it."},
+     .scaling =
+         kDepth +
+         "Chunks and the length of the temperature are half of the trained length. Llama 4 normalizes "
+         "queries and keys after RoPE, without a gain, in the layers that have RoPE; model.qk_norm=true does so "
+         "before it, and in the layers without positions too."},
     {.name = "smollm3",
      .spec = "layers:of=((rope:base=2000000),none),every=4,shorten=true",
      .model = "SmolLM3",

@@ -22,6 +22,7 @@ const EncodingInfo kInfo{
         "of=(a,b,c): layers 0, 1, 2, 3, ... have a, b, c, a, ...\n"
         "of=(a,b),every=4: layers 0, 1, 2 have a, layer 3 has b, and so on;   with fill=last, layer 0 has a, and "
         "layers 1, 2, 3 have b\n"
+        "last_layer=last: the last layer of the model has the last member, wherever the pattern ends\n"
         "window=(8,0): the layers of a see a window of 8 keys, and those of b all keys",
     .source = "RNoPE: Yang et al. 2025, arXiv:2501.18795; Golovneva et al. 2024, arXiv:2405.18719",
     .notes =
@@ -39,11 +40,15 @@ const EncodingInfo kInfo{
     .variants = {"of=(cope,none)", "of=(stick_breaking,shaw_kv)", "of=((alibi:learned=true),fox),every=2",
                  "of=(t5_bias,(randomized:base=rope))", "window=(4,0)",
                  "of=(rope,none),every=4,fill=last,shorten=true,chunk=(0,0.5x),temperature=(2,0)",
+                 "of=(rope,fire),every=3,shorten=true,last_layer=last",
                  "of=(rope,cope),window=3,sinks=(1,0),logit_scale=(constant,log_length)"},
 };
 
 /// The member that fills the pattern. Each other member has one layer of it.
 enum class Fill { first, last };
+
+/// The member that the last layer of the model has: that of the pattern, or the last one.
+enum class LastLayer { pattern, last };
 
 class Layers final : public Composition {
  public:
@@ -52,6 +57,7 @@ class Layers final : public Composition {
     int every = 0;
     Fill fill = Fill::first;
     bool shorten = false;
+    LastLayer last_layer = LastLayer::pattern;
     ScoreOptionLists lists;
     std::vector<Spec> members() const {
       return lists.wrap(require_several("layers", of, composed(of), "rope,none"), "encoding 'layers'");
@@ -68,11 +74,14 @@ class Layers final : public Composition {
       o.choice("fill", fill, {"first", "last"}, "encoding that fills the pattern: the first, or the last");
       o.flag("shorten", shorten,
              "shorten the pattern in a model with fewer layers, by layers of the encoding that fills it");
+      o.choice("last_layer", last_layer, {"pattern", "last"},
+               "encoding of the last layer of the model: that of the pattern, or the last encoding");
       lists.describe(o);
     }
     /// Returns the index of the member that a layer of a model has.
     size_t member(int layer, int layers) const {
       const int at = layer % period(layers), count = static_cast<int>(composed(of).size());
+      if (last_layer == LastLayer::last && layer + 1 == layers) return static_cast<size_t>(count - 1);
       const int index = fill == Fill::first ? std::max(0, at - (period(layers) - count)) : std::min(at, count - 1);
       return static_cast<size_t>(index);
     }
