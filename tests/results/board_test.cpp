@@ -84,6 +84,13 @@ TEST_CASE("nine encodings that fail are all told from the best by five seeds") {
   CHECK(tiers(values) == expected);
 }
 
+TEST_CASE("a significant pair makes no tier if the encodings together are no more apart than relabeled ones") {
+  // The second differs from the first with p = 2 in 252, but the bimodal two vary as much as all differ.
+  const std::vector<double> best(5, 0.9), lower(5, 0.8), bimodal{1, 1, 1, 1, 0};
+  CHECK(tiers({best, lower}) == Tiers{1, 2});
+  CHECK(tiers({best, lower, bimodal, bimodal}) == Tiers{1, 1, 1, 1});
+}
+
 TEST_CASE("an encoding with one seed too few is in no tier, and does not begin one") {
   CHECK(tiers({{1, 1, 1, 1}, {0.5, 0.5, 0.5, 0.5, 0.5}}) == Tiers{std::nullopt, 1});
   CHECK(tiers({{1, 1, 1, 1}}) == Tiers{std::nullopt});
@@ -131,6 +138,14 @@ TEST_CASE("the board has tiers, then few seeds, then what was not learned, with 
       task_summary_text(task, board.options) ==
       "4 of 5 encodings learn it in distribution within 1000 steps; 3 have 0.90 or more of sequence accuracy, out of "
       "distribution: encoding0, encoding1, encoding3.");
+}
+
+TEST_CASE("encodings that have not learned a task are ordered by their accuracy in distribution") {
+  const Report stored = drawn_report(
+      1, 2, 5, [](int, int encoding, int split, int) { return (split == 0) == (encoding == 1) ? 0.6 : 0.3; });
+  const Board board = make_board(merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {}, false));
+  CHECK(board.tasks[0].rows[0].encoding == "encoding1");
+  CHECK(board.tasks[0].rows[1].mean > board.tasks[0].rows[0].mean);
 }
 
 TEST_CASE("an encoding whose seeds differ too much to tell it from better ones is marked in its tier") {
@@ -219,19 +234,21 @@ TEST_CASE(
     "own reports join the board, are named where the board has the encoding, and get costs from their times") {
   const Report stored = stored_report();
   Report own = drawn_report(
-      1, 2, 5, [](int, int encoding, int split, int) { return split == 0 || encoding == 1 ? 1.0 : 0.5; });
+      1, 3, 5, [](int, int encoding, int split, int) { return split == 0 || encoding == 1 ? 1.0 : 0.5; });
   for (ExperimentResult& e : own.experiments) {
     if (e.id.encoding == "encoding1") e.id.encoding = "mine";
   }
-  add_times(own, {{"encoding0", 0.3}, {"mine", 0.4}});
-  const BoardReport all = merge_board(std::vector<NamedReport>{{"stored", stored}},
-                                      std::vector<NamedReport>{{"runs/own", own}}, {{"encoding0", 1.5}}, false);
+  add_times(own, {{"encoding0", 0.3}, {"mine", 0.4}, {"encoding2", 0.9}});
+  const BoardReport all =
+      merge_board(std::vector<NamedReport>{{"stored", stored}}, std::vector<NamedReport>{{"runs/own", own}},
+                  {{"encoding0", 1.5}, {"encoding2", 3}}, false);
   const BoardTask task = make_board(all).tasks[0];
-  REQUIRE(task.rows.size() == 7);
+  REQUIRE(task.rows.size() == 8);
   CHECK(task.rows[0].encoding == "mine");
   CHECK(task.rows[0].is_users);
   CHECK(task.rows[0].tier == 1);
-  CHECK(*task.rows[0].cost == Approx(2));  // 0.4 s where a step of plain attention takes 0.3 / 1.5
+  // 0.4 s, where a step of plain attention takes 0.3 / 1.5 and 0.9 / 3 s, by the known costs
+  CHECK(*task.rows[0].cost == Approx(0.4 / 0.25));
   const auto again = std::find_if(task.rows.begin(), task.rows.end(),
                                   [](const BoardRow& row) { return row.encoding == "encoding0 (runs/own)"; });
   REQUIRE(again != task.rows.end());

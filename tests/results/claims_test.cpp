@@ -173,6 +173,8 @@ TEST_CASE("all rules of a claim must hold, and one that is refuted refutes it") 
         ClaimVerdict::not_run);
   CHECK(judge_one(claim({LevelRule{cell("mixed"), 0.97, {}}, order("fails", "solves")}), all).verdict ==
         ClaimVerdict::contradicted);
+  CHECK(judge_one(claim({order("solves", "missing"), order("fails", "solves")}), all).verdict ==
+        ClaimVerdict::contradicted);
 }
 
 TEST_CASE("a task that is not learned in distribution decides no rule out of distribution") {
@@ -248,8 +250,10 @@ TEST_CASE("a seed that diverged does not support a claim by its accuracy of 0") 
   const LevelRule at_most{cell("run"), {}, 0.5}, at_least{cell("run"), 0.1, {}}, lower{cell("run"), {}, 0.1};
   CHECK(judge(at_most).verdict == ClaimVerdict::reproduced);
   CHECK(judge(order("solves", "run")).verdict == ClaimVerdict::reproduced);
-  report.experiments[3].status = Status::diverged;
   report.experiments[3].splits.clear();
+  report.experiments[3].status = Status::failed;
+  CHECK(judge(at_most).verdict == ClaimVerdict::inconclusive);
+  report.experiments[3].status = Status::diverged;
   CHECK(
       judge(at_most).reason ==
       "run on task diverged or failed in 1 of 8 seeds, and their accuracy of 0 supports no claim; a lower learning rate may decide");

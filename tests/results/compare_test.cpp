@@ -179,9 +179,21 @@ TEST_CASE("verdicts weigh difference, noise and threshold") {
   // Sure, but too small to matter; and, with a lower threshold, not.
   CHECK(verdict(wide, {0.51, 0.61, 0.71, 0.81, 0.91, 0.96}) == Verdict::same);
   CHECK(verdict(wide, {0.51, 0.61, 0.71, 0.81, 0.91, 0.96}, {.threshold = 0.005}) == Verdict::better);
+  // A difference of the threshold itself matters.
+  CHECK(verdict({0.5, 0.5, 0.5, 0.5, 0.5}, {0.75, 0.75, 0.75, 0.75, 0.75}, {.threshold = 0.25}) ==
+        Verdict::better);
   // A stricter alpha.
   CHECK(verdict({0.5, 0.5, 0.5, 0.5, 0.5}, {0.8, 0.81, 0.82, 0.8, 0.8}) == Verdict::better);
   CHECK(verdict({0.5, 0.5, 0.5, 0.5, 0.5}, {0.8, 0.81, 0.82, 0.8, 0.8}, {.alpha = 1e-6}) == Verdict::inconclusive);
+}
+
+TEST_CASE("the noise of a row alone must also show that it is the same") {
+  const ComparisonRow row =
+      compare_one(valued_report({0.48, 0.5, 0.5, 0.5, 0.52}), valued_report({0.5, 0.48, 0.52, 0.5, 0.5}))
+          .rows.at(0);
+  CHECK(row.interval->high < 0.02);
+  CHECK(row.unmoderated_interval->high > 0.02);
+  CHECK(row.verdict == Verdict::inconclusive);
 }
 
 TEST_CASE("as accurate is not the same where fewer seeds solve the task") {

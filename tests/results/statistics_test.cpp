@@ -227,11 +227,14 @@ TEST_CASE("a hypothesis of several splits is tested by the largest statistic") {
   const SplitValues same{{0.1, 0.4, 0.3, 0.2, 0.5}, {0.4, 0.1, 0.3, 0.5, 0.2}};
   const SplitValues apart{{0.1, 0.1, 0.1, 0.1, 0.1}, {1, 1, 1, 1, 1}};
   const PermutationDistribution one = relabel(std::vector{apart}, false),
-                                both = relabel(std::vector{same, apart}, false);
+                                both = relabel(std::vector{same, apart}, false),
+                                reversed = relabel(std::vector{apart, same}, false);
   CHECK(one.p(one.statistic()) == near(2.0 / 252));
   CHECK(both.statistic() == near(one.statistic()));
   CHECK(both.p(both.statistic()) == near(2.0 / 252));
   CHECK(both.p(both.statistics[0]) > 0.9);
+  CHECK(reversed.statistic() == both.statistic());
+  CHECK(reversed.maxima == both.maxima);
 }
 
 TEST_CASE("hypotheses that cannot reach a statistic do not count against it") {
