@@ -113,19 +113,6 @@ TEST_CASE("axial encodings of a task without coordinates are the encodings witho
         Made("learned_abs", 0).encoding->positions(s, rng));
 }
 
-TEST_CASE("axial encodings read the coordinate of a task with one coordinate") {
-  Sequence s = board();
-  s.coordinates.resize(1);
-  Rng rng;
-  for (const std::string spec : {"rope:axial=true", "learned_abs:axial=true", "coupled"}) {
-    INFO(spec);
-    const Made made(spec, 1);
-    CHECK(made.encoding->positions(s, rng).coordinates == std::vector<std::vector<Real>>{{0, 2, 3, 4, 2, 3, 4}});
-  }
-  const Rotations r = Made("rope:axial=true", 1).rotations(s);
-  CHECK(r.cosine(3, 0) == Approx(std::cos(4.0)));
-}
-
 TEST_CASE("sequences share tables only if their coordinates begin alike") {
   const Made axial("rope:axial=true", 2);
   Rng rng;

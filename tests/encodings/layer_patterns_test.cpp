@@ -112,17 +112,6 @@ TEST_CASE("an option of all layers gives the bytes of the option of the model") 
   }
 }
 
-TEST_CASE("ssmax inside of local counts the keys of its window") {
-  for (const bool causal : {true, false}) {
-    ModelConfig config = with_layers(2, causal);
-    Model local("local:base=ssmax,window=3,sinks=1", config);
-    config.window = 3;
-    config.sinks = 1;
-    Model of_model("ssmax", config);
-    CHECK((local.logits() == of_model.logits()));
-  }
-}
-
 TEST_CASE("a pattern may be filled by its last encoding, and be shorter in a model with fewer layers") {
   const auto encoding_of = [](const std::string& spec, int layer, int layers) {
     const Spec parsed = Spec::parse(spec);

@@ -23,16 +23,6 @@ TEST_CASE("parameters are adjacent in the flat vector, and each begins at a cach
   CHECK(parameters.flat.sum() == 15 * 1 + 32 * 2 + 3);  // the padding between them is zero
 }
 
-TEST_CASE("a layout keeps names and order") {
-  ParameterLayout layout;
-  layout.normal("first", 1, 2, 1);
-  layout.uniform("second", 3, 1, 0, 1);
-  REQUIRE(layout.entries().size() == 2);
-  CHECK(layout.entries()[0].name == "first");
-  CHECK(layout.entries()[1].name == "second");
-  CHECK(layout.entries()[1].parameter.size() == 3);
-}
-
 TEST_CASE("a view writes through to the flat vector, row by row") {
   ParameterLayout layout;
   layout.constant("before", 1, 1, 0);
@@ -77,14 +67,4 @@ TEST_CASE("a parameter that is expected but never added is refused with its name
                     "part of the model adds one of that name and shape");
   layout.constant("blocks.0.attention.qkv.weight", 4, 12, 2);
   CHECK(initialize(layout, 0)[layout.entries()[0].parameter].isConstant(2));
-}
-
-TEST_CASE("weight decay shrinks matrices, unless they are exempt") {
-  ParameterLayout layout;
-  layout.constant("weight", 2, 3, 0);
-  layout.constant("bias", 1, 3, 0);
-  layout.no_decay(layout.constant("table", 2, 3, 0));
-  CHECK(layout.entries()[0].decays);
-  CHECK_FALSE(layout.entries()[1].decays);
-  CHECK_FALSE(layout.entries()[2].decays);
 }
