@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "results/presentation/aspect_ranking_text.h"
@@ -135,21 +134,4 @@ TEST_CASE("encodings that lack a task are left out by name, except those of the 
   ranking = rank_by_aspects(all, golden_aspects(), 4);  // now no encoding ran every task
   CHECK(names(ranking) == std::vector<std::string>{"alibi"});
   CHECK(ranking.incomplete.empty());
-}
-
-TEST_CASE("the document of a ranking has a row for each encoding, in the table and in JSON") {
-  std::vector<AspectTasks> aspects = golden_aspects();
-  aspects[1].marked = {"task3"};
-  const Document document = make_document(rank_by_aspects(golden_board(), aspects, 4));
-  const Table& table = std::get<Table>(document.blocks.front());
-  REQUIRE(table.rows.size() == 3);
-  CHECK(table.rows[0][0].text == "cope");
-  CHECK(table.rows[0][1].text == "2 of 3");
-  CHECK(table.rows[2][2].text == "2 of 3");
-  const Json json = document.json();
-  CHECK(json["length"] == 4);
-  CHECK(json["tasks"][0] == Json{{"task", "task0"}, {"decides", "splits"}, {"splits", {"ood_far"}}});
-  CHECK(json["aspects"][1]["marked"] == Json{"task3"});
-  CHECK(json["encodings"][0]["kept"] == Json{"task0", "task1"});
-  CHECK(json["encodings"][0]["scores"].size() == 2);
 }

@@ -338,29 +338,6 @@ TEST_CASE("stored reports pool the seeds of an encoding") {
   CHECK(make_board(merge_board(stored, {}, {}, false)).tasks[0].rows[0].values.size() == 5);
 }
 
-TEST_CASE("tables, JSON and page of the board agree") {
-  const Report stored = stored_report();
-  const BoardReport all =
-      merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {{"encoding0", 1.5}}, false);
-  const Board board = make_board(all);
-  const Table table = board_table(board.tasks[0]);
-  CHECK(table.rows[0][1].text == "1");
-  CHECK(table.rows[0][3].text == "0.95 to 0.95");
-  CHECK(table.rows[0][6].text == "1.5x");
-  CHECK(table.rows[4][2].text == "-");
-  CHECK(table.rows[4][5].text == "0.50");
-  CHECK(board_csv(board, kWords).rows.size() == 10);
-  CHECK(board_csv(board, kWords).rows[2][6].text == "2");
-  const Json json = to_json(board, kWords, {});
-  CHECK(json.at("tasks").at(0).at("rows").at(2).at("tier") == 2);
-  CHECK(json.at("tasks").at(0).at("rows").at(4).at("standing") == "not learned");
-  CHECK(json.at("tasks").at(0).at("rows").at(0).at("values").size() == 5);
-  const std::string page = make_board_page(
-      all, {}, kWords, [](const std::string& task, const std::string&) { return task == "task0"; });
-  CHECK(page.find("About task0.") != std::string::npos);
-  CHECK(page.find("About task1.") == std::string::npos);
-}
-
 TEST_CASE("costs are read from what posbench bench writes") {
   const auto read = [](const std::string& benchmarks) {
     return read_costs(

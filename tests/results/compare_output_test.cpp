@@ -1,6 +1,5 @@
 // Tests the tables, the JSON and the page of comparisons.
 #include <algorithm>
-#include <array>
 #include <set>
 #include <string>
 #include <variant>
@@ -59,15 +58,6 @@ TEST_CASE("the document of a comparison has the verdicts, worst first, their leg
   CHECK(notes[5] == "to compare the two: --match encoding2=encoding2:a=<b>|");
 }
 
-TEST_CASE("several candidates each have their name in a row") {
-  const Report report = constant_report(1, 5, 0.5);
-  const std::array candidates = {NamedReport{"a.json", report}, NamedReport{"b.json", report}};
-  const Table table = comparison_table(compare({"before.json", report}, candidates, {}));
-  CHECK(table.columns[0].header == "candidate");
-  CHECK(table.rows.at(0).at(0).text == "a.json");
-  CHECK(table.rows.at(5).at(0).text == "b.json");
-}
-
 TEST_CASE("a comparison as CSV has a number in each numeric cell") {
   const Table table = comparison_csv(example());
   REQUIRE(table.rows.size() == 6);
@@ -123,11 +113,4 @@ TEST_CASE("the plot of differences has a color and a shape for each verdict") {
     for (const Verdict verdict : kVerdicts) verdicts.insert(to_string(verdict));
     CHECK(drawn == verdicts);
   }
-}
-
-TEST_CASE("the page of a comparison has a forest plot for each task after all verdicts") {
-  const std::string page = make_comparison_document(example()).page();
-  const size_t verdicts = page.find(R"("title":"All differences")"), forest = page.find(R"("kind":"forest")");
-  CHECK(verdicts < forest);
-  CHECK(forest < page.npos);
 }

@@ -89,20 +89,3 @@ TEST_CASE("the rows that a board shows do not change the tasks of the summary") 
   REQUIRE(over.rows.size() == 1);
   CHECK(over.rows[0].interquartile_mean.value == Approx(0.1));
 }
-
-TEST_CASE("the table, the JSON and the page of the summary over tasks have the same numbers") {
-  const OverTasks over = summarize_over_tasks(make_board(drawn_board()));
-  const Table table = over_tasks_table(over);
-  REQUIRE(table.rows.size() == 3);
-  CHECK(table.rows[1][1].text == "0.50 (0.50 to 0.50)");
-  CHECK(table.rows[2][5].text == "2 of 3");
-  const Json json = to_json(over);
-  CHECK(json["encodings"][1]["interquartile_mean"]["value"] == 0.5);
-  CHECK(json["encodings"][0]["first_is_better"].is_null());
-  CHECK(json["encodings"][2]["profile"].size() == json["thresholds"].size());
-  const Section section = over_tasks_section(over, {});
-  REQUIRE(section.plots.size() == 3);
-  CHECK(section.plots[0].rows[1][2] == 0.5);
-  CHECK(section.plots[1].rows.size() == 2);
-  CHECK(section.plots[2].rows.size() == 3 * profile_thresholds().size());
-}

@@ -1,6 +1,5 @@
 #include "results/document/table.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -17,14 +16,6 @@ std::string row(const std::string& text, size_t number) {
   size_t begin = 0;
   while (number-- > 0) begin = text.find('\n', begin) + 1;
   return text.substr(begin, text.find('\n', begin) - begin);
-}
-
-size_t longest_line(const std::string& text) {
-  size_t longest = 0;
-  for (size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1) {
-    longest = std::max(longest, text.find('\n', begin) - begin);
-  }
-  return longest;
 }
 
 }  // namespace
@@ -44,29 +35,6 @@ TEST_CASE("the table of a run shows accuracy in and out of distribution and mark
             "no effective length: the report has no grid of lengths (evaluation.grid)",
             "d: the loss of one or more seeds diverged; they count as 0",
             "f: one or more seeds failed; they count as 0"});
-}
-
-TEST_CASE("seven encodings on seven tasks fit a hundred columns") {
-  Report report = drawn_report(7, 7, 3, [](int, int, int split, int) { return split == 0 ? 0.97 : 0.5; });
-  const char* names[] = {"selective_copy", "counting",   "flip_flop",     "last_x_retrieval",
-                         "parity_check",   "even_pairs", "reverse_string"};
-  for (size_t t = 0; t < 7; ++t) report.tasks[t].task = names[t];
-  for (ExperimentResult& experiment : report.experiments) {
-    experiment.id.task = names[experiment.id.task.back() - '0'];
-    if (experiment.id.encoding == "encoding0") experiment.id.encoding = "learned_abs";
-  }
-  const std::string text = to_console_text(accuracy_table(summarize(report)), {.width = 100});
-  CHECK(longest_line(text) <= 100);
-  CHECK(text.find("\n\n") == text.npos);
-  CHECK(row(text, 0) ==
-        "             selective_                          last_x_    parity_      even_   reverse_");
-  CHECK(row(text, 3) ==
-        "learned_abs   0.97/0.50  0.97/0.50  0.97/0.50  0.97/0.50  0.97/0.50  0.97/0.50  0.97/0.50");
-}
-
-TEST_CASE("an accuracy of 1.00 is shown only if every answer is right") {
-  const Report report = drawn_report(1, 1, 1, [](int, int, int split, int) { return split == 0 ? 1 : 0.999; });
-  CHECK(row(to_console_text(accuracy_table(summarize(report))), 2) == "encoding0  1.00/>0.99");
 }
 
 TEST_CASE("accuracies are rounded to the nearest, and are 1 only where all was right") {
@@ -144,16 +112,6 @@ TEST_CASE("a table of splits has the points of a sweep as rows, also of points t
         "| :-- | --: | --: | --: | --: |\n"
         "| rope | 32 | 1.00 | 0.50 | - |\n"
         "| rope | 64 | 1.00 | 0.70 | 0.70 |\n");
-}
-
-TEST_CASE("a table of splits marks what did not finish") {
-  const std::vector<TaskTable> tables = split_tables(summarize(small_report()));
-  REQUIRE(tables.size() == 2);
-  CHECK(to_markdown(tables[1].table) ==
-        "| encoding | in_distribution | ood_far |\n"
-        "| :-- | --: | --: |\n"
-        "| cope:positions=16 | 0.50d | 0.48d |\n"
-        "| rope | failed | failed |\n");
 }
 
 TEST_CASE("encodings are ranked from the best on") {
