@@ -3,10 +3,7 @@
 option_effects_test.py POSBENCH
 """
 
-import csv
-import io
 import json
-import re
 import unittest
 
 from console_case import REFERENCE, RUN, Console, posbench
@@ -39,22 +36,6 @@ class OptionEffects(Console):
         self.assertTrue((self.folder / "x.pdf").read_text().startswith("| encoding |"))
         (self.folder / "x.pdf").unlink()
 
-    def test_a_comparison_has_a_page(self):
-        self.assertEqual(posbench("compare full full -o change.html", self.folder).returncode, 0)
-        page = (self.folder / "change.html").read_text()
-        data = json.loads(re.search(r'<script type="application/json" id="page">(.*?)</script>', page, re.S)[1])
-        verdicts, differences = (section["plots"] for section in data["sections"])
-        self.assertEqual([plot["title"] for plot in verdicts], ["All differences"])
-        self.assertEqual([plot["title"] for plot in differences], ["parity_check", "even_pairs"])
-        self.assertTrue(all(plot["kind"] == "forest" for plot in differences))
-        columns = json.loads(re.search(r'<script type="application/json" id="rows1">(.*?)</script>', page, re.S)[1])
-        values = [column["texts"][column["at"][0]] if isinstance(column, dict) else column[0] for column in columns[:3]]
-        self.assertEqual(values, ["none, in_distribution", "same", 0])
-        kinds = json.loads(
-            re.search(r'<script type="application/json" id="specifications">(.*?)</script>', page, re.S)[1]
-        )
-        self.assertIn("forest", kinds)
-
     def test_sample_names_its_stream_and_prints_its_samples(self):
         def tokens(stream):
             outcome = posbench(f"sample flip_flop -n 2 --seed 3 --json --split {stream}", self.folder)
@@ -74,20 +55,6 @@ class OptionEffects(Console):
         ):
             self.assertTrue(posbench(f"sample flip_flop --stream {stream}", self.folder).stdout.startswith(said))
         self.refused("sample flip_flop --stream sparse", "train, validation, and its splits:")
-
-    def test_the_means_of_the_rows_of_csv_are_those_of_the_report(self):
-        rows = list(csv.DictReader(io.StringIO(posbench("report full --format csv", self.folder).stdout)))
-        report = json.loads((self.folder / "full/report.json").read_text())
-        splits = sum(len(experiment["splits"]) for experiment in report["experiments"])
-        self.assertEqual(len(rows), splits)
-        for row in report["summary"]:
-            of = [
-                float(r["sequence"])
-                for r in rows
-                if (r["task"], r["encoding"]) == (row["task"], row["encoding"]) and r["split"] == "in_distribution"
-            ]
-            self.assertEqual(len(of), 2)
-            self.assertAlmostEqual(sum(of) / 2, row["in_distribution"]["sequence"]["mean"], 5)
 
     def test_report_selects_tasks_encodings_and_splits(self):
         rows = self.rows("report full -t parity_check -e 'r*' --split ood_length".replace("'", ""))
