@@ -11,12 +11,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 from ._program import InputError, ProgramError
 
-_SCRIPT = re.compile(r'<script type="application/json" id="(\w+)">(.*?)</script>', re.S)
 _MOST_CURVES = 8  # of a plot, if the caller does not choose them
 _PAGE_FONT = 11  # size of labels in the specifications, in their units
 FORMATS = ("svg", "pdf", "png")
@@ -134,10 +134,36 @@ def _check_sizes(formats: Sequence[str], width: float, font_size: float) -> None
         raise ProgramError("figures need vl-convert-python; install it with pip install 'posbench[figures]'") from None
 
 
+class _Documents(HTMLParser):
+    """Collects the texts of the script elements whose type is JSON, by their ids."""
+
+    def __init__(self, page: str):
+        super().__init__()
+        self.texts: dict[str, str] = {}
+        self._id: str | None = None
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._id = dict(attrs).get("id") if ("type", "application/json") in attrs else None
+
+    def handle_endtag(self, tag: str) -> None:
+        self._id = None
+
+    def handle_data(self, data: str) -> None:
+        if self._id:
+            self.texts[self._id] = self.texts.get(self._id, "") + data
+
+
+def documents_of(page: str) -> dict[str, str]:
+    """Returns the JSON texts that a page of the program contains, by their ids."""
+    return _Documents(page).texts
+
+
 def plots_of(page: str, encodings: Sequence[str] | None = None) -> Plots:
     """Returns the plots of a page that the program wrote. Curves are those of the given encodings, or else of the first
     eight in the order of the page. Raises InputError for an encoding that the page does not have."""
-    documents = {name: text for name, text in _SCRIPT.findall(page)}
+    documents = documents_of(page)
     about, kinds = json.loads(documents["page"]), json.loads(documents["specifications"])
     for name in encodings or ():
         if name not in about["names"]:

@@ -32,30 +32,15 @@ os.environ.update(POSBENCH_PROGRAM=str(Path(sys.argv[1]).resolve()), PYTHONPATH=
 sys.path.insert(0, str(ROOT / "python"))
 
 import posbench  # noqa: E402
-from posbench.plots import _SCRIPT, _rows, specification  # noqa: E402
+from posbench.plots import _rows, documents_of, specification  # noqa: E402
 
 WORK = tempfile.TemporaryDirectory(prefix="posbench-plots-")
 FOLDER = Path(WORK.name)
 REFERENCE = posbench.Report.load(ROOT / "results/data/reference/report.json")
-# Runs `specification` of the page's own plots.js. The objects of the browser that are not needed for it do nothing.
-SCRIPT = """
-const fs = require("fs"), [page, ...scripts] = process.argv.slice(1);
-const documents = {};
-for (const [, id, text] of fs.readFileSync(page, "utf8").matchAll(/<script type="application\\/json" id="(\\w+)">(.*?)<\\/script>/gs))
-  documents[id] = {textContent: text};
-const nothing = new Proxy(function () {}, {get: (_, key) => key === Symbol.toPrimitive ? () => "" : nothing, apply: () => nothing, construct: () => nothing});
-const globals = {document: {getElementById: id => documents[id], createElement: () => nothing}, location: {hash: ""},
-                 matchMedia: nothing, IntersectionObserver: nothing, addEventListener: nothing, history: nothing};
-const body = scripts.map(file => fs.readFileSync(file, "utf8")).join("\\n") +
-  "\\nlet n = 0; return page.sections.flatMap(s => s.plots).map(plot => with_rows(plot, n++)).filter(plot => plot.kind in specifications)" +
-  ".map(plot => specification(plot, plot.rows));";
-console.log(JSON.stringify(new Function(...Object.keys(globals), body)(...Object.values(globals))));
-"""
 
 
-def all_specifications(page):
+def all_specifications(documents):
     """Returns the specifications of all plots of a page, with all of their rows."""
-    documents = dict(_SCRIPT.findall(page))
     about, kinds = json.loads(documents["page"]), json.loads(documents["specifications"])
     plots = [plot for section in about["sections"] for plot in section["plots"]]
     return [
@@ -85,11 +70,12 @@ def test_specifications_are_those_of_the_page():
         "board": posbench.board(tasks=["flip_flop"]).write("html"),
     }
     for name, page in pages.items():
-        path = FOLDER / f"{name}.html"
-        path.write_text(page)
+        path, documents = FOLDER / f"{name}.json", documents_of(page)
+        path.write_text(json.dumps(documents))
         scripts = [ROOT / "results/document/page" / file for file in ("state.js", "plots.js")]
-        done = subprocess.run([node, "-e", SCRIPT, path, *scripts], check=True, stdout=subprocess.PIPE, text=True)
-        expected, found = json.loads(done.stdout), all_specifications(page)
+        command = [node, ROOT / "tests/python/plots.js", path, *scripts]
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+        expected, found = json.loads(done.stdout), all_specifications(documents)
         assert len(found) == len(expected) > 0
         for one, other in zip(found, expected):
             assert one == other, (name, one["description"])
