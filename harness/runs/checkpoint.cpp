@@ -44,6 +44,7 @@ Json write_state(const TrainingState& state) {
   Json optimizer = Json::object();
   for (const auto& [name, value] : state.optimizer.scalars) optimizer[name] = value;
   return {{"step", state.step},
+          {"end", state.end},
           {"loss_sum", state.loss_sum},
           {"loss_count", state.loss_count},
           {"perfect", state.perfect_validations},
@@ -53,7 +54,8 @@ Json write_state(const TrainingState& state) {
 }
 
 void read_state(const Field& json, const TrainingOptions& options, TrainingState& state) {
-  state.step = static_cast<int>(json["step"].integer(0, options.steps));
+  state.end = static_cast<int>(json["end"].integer(options.steps, options.most_steps()));
+  state.step = static_cast<int>(json["step"].integer(0, state.end));
   state.loss_sum = json["loss_sum"].number(-kMaxDouble, kMaxDouble);
   state.loss_count = static_cast<int>(json["loss_count"].integer(0, state.step));
   state.perfect_validations = static_cast<int>(json["perfect"].integer(0, state.step));
@@ -63,8 +65,8 @@ void read_state(const Field& json, const TrainingOptions& options, TrainingState
     value = optimizer[name.c_str()].number(-kMaxDouble, kMaxDouble);
   state.curve = read_curve(json["learning_curve"]);
   if (json.has("diverged_step"))
-    state.diverged_step = static_cast<int>(json["diverged_step"].integer(0, options.steps));
-  const bool validated = state.step == options.steps || state.stopped_early;
+    state.diverged_step = static_cast<int>(json["diverged_step"].integer(0, state.end));
+  const bool validated = state.step == state.end || state.stopped_early;
   if (validated && state.curve.empty()) json["learning_curve"].fail("expected the validations up to its end");
 }
 

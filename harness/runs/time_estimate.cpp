@@ -27,12 +27,13 @@ double seconds_of_product(const Experiment& e) {
   options.learning_rates = {1e-9};  // at which no training diverges
   options.lengths = BatchLengths::each;
   options.early_stop = 0;
+  options.extend_while_gaining = 1;
   const int most = std::min(options.batch, kMaxBatch);
   TrainingState state(model, options, 0);
   double rate = 0;
   for (const auto& [batch, steps] : {std::pair(1, 1), std::pair(most, kMaxSteps)}) {
     options.batch = batch;
-    options.steps = options.validate_every = state.step + steps + 1;  // more than are run
+    state.end = options.steps = options.validate_every = state.step + steps + 1;  // more than are run
     const int first = state.step;
     const double start = thread_cpu_seconds();
     double seconds = 0, sum = 0;

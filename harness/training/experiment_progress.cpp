@@ -60,7 +60,7 @@ bool ExperimentProgress::step(const Model& model, const LearningRateSweep& sweep
   advance(cost_of_step_);
   observer_.on_step(experiment_, sweep);
   const bool stops = stop.stop_requested();
-  const bool is_trained = sweep.state.step == experiment_.training().steps || sweep.state.stopped_early;
+  const bool is_trained = sweep.state.step == sweep.state.end || sweep.state.stopped_early;
   // The tests, which have no checkpoints, may take long.
   const double between = is_trained ? std::min(observer_.checkpoint_seconds, 5.0) : observer_.checkpoint_seconds;
   if (stops || wall_seconds() - checkpoint_wall_seconds_ >= between) {

@@ -127,6 +127,10 @@ void TrainingOptions::describe(OptionTable& o) {
   o.integer("validation_sequences", validation_sequences, 1, 1'000'000, "number of sequences of each validation");
   o.integer("early_stop", early_stop, 0, 1000,
             "number of consecutive validations without an error after which training stops; 0: never");
+  o.integer(
+      "extend_while_gaining", extend_while_gaining, 1, 16,
+      "training doubles its steps, up to this multiple of them, if its last validation is below 0.95 and has gained 0.05 in the last 40 % of the steps; warm-up and decay are repeated; 1: never");
+  o.omit_default();
   o.flag("validate_splits", validate_splits,
          "validation on the splits out of distribution too; only the learning curve depends on it");
   o.omit_default();

@@ -51,12 +51,15 @@ struct TrainingOptions {
   double clip = 1;
   int validate_every = 100, validation_sequences = 128;
   int early_stop = 0;
+  int extend_while_gaining = 1;
   bool validate_splits = false;  // on the splits out of distribution too
   Outputs outputs = Outputs::vocabulary;
   BatchLengths lengths = BatchLengths::each;
   int groups = 1;  // TrainingWorkspace::groups
   void describe(OptionTable&);
   OptimizerOptions optimizer_options() const;
+  /// The most steps that one learning rate takes.
+  int most_steps() const { return steps * extend_while_gaining; }
 };
 
 struct EvaluationOptions {

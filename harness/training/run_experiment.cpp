@@ -106,6 +106,7 @@ std::optional<ExperimentResult> extend(const Experiment& e, const Extension& ext
     TrainingOptions options = e.task->options.training;
     options.learning_rates = {best.learning_rate};
     options.steps = extension.steps;
+    options.extend_while_gaining = 1;
     TrainingState state(model, options, e.seed);
     state.parameters = shared_parameters(trained.layout, best.parameters, model.layout);
     model.transformer->constrain(state.parameters);

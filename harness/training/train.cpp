@@ -9,6 +9,7 @@
 #include "harness/training/evaluate.h"
 #include "model/denormals.h"
 #include "model/training_step.h"
+#include "results/types/learning_curve.h"
 
 namespace posbench {
 namespace {
@@ -23,8 +24,9 @@ StepResult update(const Model& model, SampleStream& samples, const TrainingOptio
       draw_batch(samples, *model.encoding, true, first, options.batch, workspace.pool);
   std::vector<LabeledSequence> batch;
   for (const PreparedSample& d : drawn) batch.push_back({d.sequence, d.targets, samples.num_outputs()});
-  const int warm_up = static_cast<int>(std::ceil(options.warm_up * options.steps));
-  const double rate = state.learning_rate * schedule(options.decay, state.step, options.steps, warm_up);
+  const int start = state.end > options.steps ? state.end / 2 : 0;  // of the schedule, which a doubling repeats
+  const int steps = state.end - start, warm_up = static_cast<int>(std::ceil(options.warm_up * steps));
+  const double rate = state.learning_rate * schedule(options.decay, state.step - start, steps, warm_up);
   return training_step(
       {*model.transformer, optimizer, state.optimizer, state.parameters, workspace}, batch,
       [&](size_t n) { return make_rng(samples.seed, "dropout", first + n); }, options.clip, rate);
@@ -51,7 +53,9 @@ void validate(const Model& model, const TrainingStreams& streams, const Training
   const bool perfect = validated.token.correct == validated.token.total;
   state.perfect_validations = perfect ? state.perfect_validations + 1 : 0;
   state.stopped_early =
-      options.early_stop > 0 && state.perfect_validations >= options.early_stop && state.step < options.steps;
+      options.early_stop > 0 && state.perfect_validations >= options.early_stop && state.step < state.end;
+  if (state.step == state.end && 2 * state.end <= options.most_steps() && is_unfinished(state.curve))
+    state.end *= 2;
 }
 
 }  // namespace
@@ -59,7 +63,8 @@ void validate(const Model& model, const TrainingStreams& streams, const Training
 TrainingState::TrainingState(const Model& model, const TrainingOptions& options, std::uint64_t seed, size_t rate)
     : learning_rate(options.learning_rates.at(rate)),
       parameters(initialize(model.layout, seed)),
-      optimizer(make_optimizer(options.optimizer_options(), model.layout)->initial_state(model.layout)) {
+      optimizer(make_optimizer(options.optimizer_options(), model.layout)->initial_state(model.layout)),
+      end(options.steps) {
   model.transformer->constrain(parameters);
 }
 
@@ -70,7 +75,7 @@ bool train(const Model& model, const TrainingStreams& streams, const TrainingOpt
   const std::unique_ptr<const Optimizer> optimizer = make_optimizer(options.optimizer_options(), model.layout);
   // With one group all but the validations is computed by the calling thread, so that no other thread waits.
   TrainingWorkspace workspace(model.layout, options.groups, options.groups > 1 ? pool : calling_thread());
-  while (state.step < options.steps && !state.stopped_early && !state.diverged_step) {
+  while (state.step < state.end && !state.stopped_early && !state.diverged_step) {
     const auto [loss, finite] = update(model, samples, options, *optimizer, state, workspace);
     if (!finite) {
       state.diverged_step = state.step;
@@ -80,9 +85,9 @@ bool train(const Model& model, const TrainingStreams& streams, const TrainingOpt
     state.loss = loss;
     state.loss_sum += loss;
     ++state.loss_count;
-    if (state.step % options.validate_every == 0 || state.step == options.steps)
+    if (state.step % options.validate_every == 0 || state.step == state.end)
       validate(model, streams, options, state, pool);
-    if (on_step && !on_step(state)) return state.step == options.steps || state.stopped_early;
+    if (on_step && !on_step(state)) return state.step == state.end || state.stopped_early;
   }
   return true;
 }

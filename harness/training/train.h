@@ -23,6 +23,7 @@ struct TrainingState {
   Parameters parameters;
   OptimizerState optimizer;
   int step = 0;         // updates done
+  int end = 0;          // the step at which training ends, as far as is known
   double loss = 0;      // of the last update
   double loss_sum = 0;  // since the last validation
   int loss_count = 0;
@@ -32,9 +33,10 @@ struct TrainingState {
   std::optional<int> diverged_step;
 };
 
-/// Trains up to options.steps. Calls `on_step` after each step, and stops if it returns false; a later call
-/// resumes from the state. Returns whether training is finished. The threads of the pool compute the groups of a
-/// batch (options.groups) and the sequences of a validation. The state does not depend on their number.
+/// Trains up to options.steps. Doubles them while options.extend_while_gaining allows it and the model still gains.
+/// Calls `on_step` after each step, and stops if it returns false; a later call resumes from the state. Returns
+/// whether training is finished. The threads of the pool compute the groups of a batch (options.groups) and the
+/// sequences of a validation. The state does not depend on their number.
 bool train(const Model&, const TrainingStreams&, const TrainingOptions&, TrainingState&,
            const std::function<bool(const TrainingState&)>& on_step = {}, ThreadPool& = calling_thread());
 

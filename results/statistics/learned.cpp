@@ -1,7 +1,7 @@
 #include "results/statistics/learned.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,17 +16,6 @@ bool has_learned(const TaskBaseline& task, const ExperimentResult& experiment) {
     return split.kind != SplitKind::in_distribution ||
            split_accuracy(experiment, split.name, Metric::sequence) >= kLearned;
   });
-}
-
-/// Interpolates linearly between the points of the curve. Before the first point, returns its value.
-double validation_at(const std::vector<CurvePoint>& curve, double step) {
-  for (size_t i = 1; i < curve.size(); ++i) {
-    if (step > curve[i].step) continue;
-    const double from = curve[i - 1].step, to = curve[i].step;
-    const double fraction = std::clamp((step - from) / (to - from), 0.0, 1.0);
-    return std::lerp(curve[i - 1].validation_sequence, curve[i].validation_sequence, fraction);
-  }
-  return curve.back().validation_sequence;
 }
 
 /// Returns the experiment that trained the model. For an extension this is its parent, if the report has it.
@@ -49,10 +38,8 @@ Learned find_learned(const Report& report, const TaskBaseline& task,
   for (const ExperimentResult* tested : experiments) {
     const ExperimentResult* experiment = trained(report, tested);
     learned.seeds += {has_learned(task, *experiment), 1};
-    const std::vector<CurvePoint>& curve = experiment->learning_curve;
-    if (experiment->status != Status::ok || curve.size() < 2) continue;
-    const double before = validation_at(curve, (1 - kLateTraining) * curve.back().step);
-    gains.push_back(curve.back().validation_sequence - before);
+    if (experiment->status != Status::ok) continue;
+    if (const std::optional<double> gain = late_gain(experiment->learning_curve)) gains.push_back(*gain);
   }
   if (!gains.empty()) learned.late_gain = mean(gains);
   return learned;

@@ -7,16 +7,14 @@
 #include <span>
 #include <string>
 
+#include "results/types/learning_curve.h"
 #include "results/types/report.h"
 
 namespace posbench {
 
 /// The accuracy from which an encoding keeps a length or a split: by sequence, unless the board is by token.
 constexpr double kKept = 0.9;
-constexpr double kLearned = 0.95;  // the sequence accuracy in distribution from which a seed has learned its task
-constexpr double kSolved = 0.99;   // the sequence accuracy from which a split is solved
-/// The last fraction of training, whose gain shows whether learning had ended.
-constexpr double kLateTraining = 0.4;
+constexpr double kSolved = 0.99;  // the sequence accuracy from which a split is solved
 
 /// Returns the mark of a task that models are not expected to learn, given its spec: "control" or "open". Returns
 /// an empty text for other tasks. An empty function marks no task.

@@ -27,7 +27,8 @@ _OF_ATTENTION = ("window", "segment", "chunk", "sinks", "temperature", "qk_norm"
 # The settings of training that train() reads, and those that change the samples. The others must have their defaults.
 _TRAINING = {
     *("steps", "batch", "learning_rate", "warm_up", "decay", "weight_decay", "decayed_parameters", "beta1", "beta2"),
-    *("epsilon", "clip", "validate_every", "validation_sequences", "early_stop", "samples", "lengths", "groups"),
+    *("epsilon", "clip", "validate_every", "validation_sequences", "early_stop", "extend_while_gaining"),
+    *("samples", "lengths", "groups"),
 }
 # The fraction of the peak learning rate after a part of the steps that follow the warm-up.
 _DECAYS: dict[str, Callable[[float], float]] = {
@@ -202,6 +203,21 @@ def make_optimizer(model: Model, options: Mapping[str, Any]) -> torch.optim.Opti
     )
 
 
+def validation_at(curve: list[dict[str, float]], step: float) -> float:
+    """Returns the sequence accuracy of a learning curve at a step, interpolated; before its first point, that point."""
+    for a, b in zip(curve, curve[1:]):
+        if step <= b["step"]:
+            part = max(0.0, (step - a["step"]) / (b["step"] - a["step"]))
+            return a["validation_sequence"] + part * (b["validation_sequence"] - a["validation_sequence"])
+    return curve[-1]["validation_sequence"]
+
+
+def is_unfinished(curve: list[dict[str, float]]) -> bool:
+    """Returns True if the last validation is below 0.95 and the last 40 % of the steps gained 0.05 or more."""
+    last = curve[-1]["validation_sequence"]
+    return len(curve) > 1 and last < 0.95 and last - validation_at(curve, 0.6 * curve[-1]["step"]) >= 0.05
+
+
 def train(
     model: Model,
     task: Task,
@@ -220,15 +236,16 @@ def train(
     if options["decay"] not in _DECAYS:
         raise InputError(f"training.decay is {options['decay']}; posbench.torch has {', '.join(_DECAYS)}")
     total, batch = options["steps"], options["batch"]
-    warm_up = math.ceil(options["warm_up"] * total)
     parameters = list(model.parameters())
     optimizer = make_optimizer(model, options)
-    batches = task.batches(batch, total, seed=seed)
+    most = total * options["extend_while_gaining"]
+    batches = task.batches(batch, most, seed=seed)
+    start = 0  # of the schedule, which every doubling of the steps repeats
     validation: Samples | None = None
     training = Training()
     since: list[float] = []
     perfect_validations = 0
-    while training.steps < min(total, total if steps is None else steps) and not training.stopped_early:
+    while training.steps < min(total, most if steps is None else steps) and not training.stopped_early:
         model.train()
         optimizer.zero_grad(set_to_none=False)
         loss = loss_of(model, batches.samples(training.steps))
@@ -237,7 +254,8 @@ def train(
             training.diverged_step = training.steps
             break
         for group in optimizer.param_groups:
-            group["lr"] = rate * schedule(options["decay"], training.steps, total, warm_up)
+            warm_up = math.ceil(options["warm_up"] * (total - start))
+            group["lr"] = rate * schedule(options["decay"], training.steps - start, total - start, warm_up)
         optimizer.step()
         with torch.no_grad():
             model.constrain()
@@ -253,6 +271,8 @@ def train(
             since = []
             perfect_validations = perfect_validations + 1 if token == 1 else 0
             training.stopped_early = 0 < options["early_stop"] <= perfect_validations and training.steps < total
+            if training.steps == total and 2 * total <= most and is_unfinished(training.learning_curve):
+                start, total = total, 2 * total
             if on_validation:
                 on_validation(training)
     return training

@@ -70,6 +70,20 @@ TEST_CASE("training resumed from a checkpoint equals uninterrupted training") {
   CHECK(again.best->curve == whole.best->curve);
 }
 
+TEST_CASE("training resumed from a checkpoint ends at the step to which it has been extended") {
+  const TemporaryDirectory directory;
+  RunConfig config = small_config();
+  config.training.extend_while_gaining = 2;
+  const Suite suite = make_suite(config);
+  const Experiment& e = suite.experiments[0];
+  const Model model = make_model(e.encoding, e.task->model_config);
+  LearningRateSweep sweep(model, e.training(), e.seed), again = sweep;
+  sweep.state.end *= 2;
+  write_checkpoint(directory / "c.safetensors", e, model, sweep, 1);
+  read_checkpoint(directory / "c.safetensors", e, model, again);
+  CHECK(again.state.end == 2 * e.training().steps);
+}
+
 TEST_CASE("a checkpoint is refused if the losses up to its step have changed") {
   const TemporaryDirectory directory;
   const auto path = directory / "c.safetensors", losses = directory / "losses.csv";

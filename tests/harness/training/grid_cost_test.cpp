@@ -29,7 +29,7 @@ double training_seconds(const Experiment& e, const Model& model, TrainingState& 
   constexpr int kSteps = 40;
   TrainingOptions options = e.training();
   const double steps = options.steps, validations = steps / options.validate_every;
-  options.steps = options.validate_every = kSteps;
+  state.end = options.steps = options.validate_every = kSteps;
   options.early_stop = 0;
   const double start = thread_cpu_seconds();
   double trained = start;

@@ -14,6 +14,7 @@
 #include "harness/training/run_experiment.h"
 #include "harness/training/train.h"
 #include "model/optimizer.h"
+#include "results/types/learning_curve.h"
 #include "tasks/parts/examples.h"
 #include "tests/catch.h"
 
@@ -230,6 +231,40 @@ TEST_CASE("training stops at the last of the requested validations without an er
     CHECK(state.step < 200);
     CHECK(perfect_at_the_end(state.curve) == early_stop);
   }
+}
+
+TEST_CASE("training doubles its steps while the model has not learned the task and still gains") {
+  const auto steps_after = [](const std::string& multiple, double first, double last) {
+    const Trainee trainee("parity_check:length=1..8", {"training.steps=4", "training.validate_every=4",
+                                                       "training.extend_while_gaining=" + multiple});
+    TrainingState state = trainee.start();
+    CHECK(train(*trainee.model, *trainee.streams, trainee.options(), state, [&](const TrainingState& now) {
+      // The curve has an accuracy of `first`, until the validation at step 4 is replaced by `last`.
+      auto& curve = const_cast<TrainingState&>(now).curve;
+      if (now.step == 1) curve = {{1, 0.7, first, first}};
+      if (now.step == 4) curve.back().validation_sequence = last;
+      return true;
+    }));
+    return std::pair(state.step, state.curve.size());
+  };
+  CHECK(steps_after("1", -1, 0.5) == std::pair(4, size_t{2}));
+  CHECK(steps_after("2", -1, 0.5) == std::pair(8, size_t{3}));
+  CHECK(steps_after("3", -1, -5) == std::pair(8, size_t{3}));
+  CHECK(steps_after("4", -1, 2) == std::pair(8, size_t{3}));  // the second half has no gain
+  CHECK(steps_after("4", -1, -5) == std::pair(16, size_t{5}));
+  CHECK(steps_after("4", 2, 2) == std::pair(4, size_t{2}));
+}
+
+TEST_CASE("a model is unfinished below 0.95 if the last 40 % of its steps gained 0.05 or more") {
+  const auto curve = [](double at_60, double at_100) {
+    return std::vector<CurvePoint>{{20, 0.1, 0, 0}, {60, 0.1, at_60, at_60}, {100, 0.1, at_100, at_100}};
+  };
+  CHECK(is_unfinished(curve(0.5, 0.55)));
+  CHECK_FALSE(is_unfinished(curve(0.5, 0.5499)));
+  CHECK(is_unfinished(curve(0.5, 0.9499)));
+  CHECK_FALSE(is_unfinished(curve(0.5, 0.95)));
+  CHECK_FALSE(is_unfinished({{100, 0.1, 0.5, 0.5}}));
+  CHECK(*late_gain({{50, 0.1, 0, 0.2}, {100, 0.1, 0, 0.7}}) == Approx(0.4));  // 0.3 at step 60
 }
 
 TEST_CASE("a validation with an error begins the count of early stopping anew") {
