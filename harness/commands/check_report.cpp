@@ -247,7 +247,11 @@ std::vector<Repetition> repeat(const Report& report, const Suite& suite, const s
   std::vector<Experiment> experiments;
   std::vector<const TaskSetup*> tasks;
   for (const int index : chosen) {
-    experiments.push_back(find_experiment(suite, report.experiments[index].id).value());
+    const ExperimentResult& result = report.experiments[index];
+    experiments.push_back(find_experiment(suite, result.id).value());
+    Experiment& e = experiments.back();
+    if (e.tuned)
+      e.tuned = TunedRate{result.learning_rate.value_or(e.settings().learning_rates[0]), result.learning_rates};
     const TaskSetup* task = experiments.back().task;
     if (std::ranges::find(tasks, task) == tasks.end()) tasks.push_back(task);
   }

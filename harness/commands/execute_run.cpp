@@ -83,7 +83,7 @@ std::string how_to_resume(const ExecutionOptions& request, const RunDirectory& d
     directory.check_in_place();
     const size_t checkpoints = directory.count_checkpoints();
     stored = fmt::format(
-        "{} of {} experiments are stored{}. To continue:", directory.finished().size(), experiments,
+        "{} of {} experiments are stored{}. To continue:", count_finished(directory.record()), experiments,
         checkpoints > 0
             ? fmt::format(", and {} more {} a checkpoint", checkpoints, checkpoints == 1 ? "has" : "have")
             : "");
@@ -109,23 +109,32 @@ size_t count_missing(const Experiment& e, const RunDirectory& directory) {
       ids.begin(), ids.end(), [&](const ExperimentId& id) { return !directory.finished().contains(id); }));
 }
 
-/// Runs the unfinished experiments and stores their results.
+/// Runs the unfinished experiments and stores their results. Those of tuning seeds come first.
 void run_pending(const ExecutionOptions& request, const Suite& suite, int jobs, RunDirectory& directory) {
   const std::filesystem::path& path = directory.path();
-  std::vector<Experiment> pending;
   double total_work = 0;
   size_t missing = 0;  // results
-  for (const Experiment& e : suite.experiments) {
-    const size_t count = count_missing(e, directory);
-    if (count == 0) continue;
-    missing += count;
-    pending.push_back(e);
-    total_work += e.cost.all();
-  }
+  const auto find_pending = [&](const std::vector<Experiment>& experiments, const auto& is_needed) {
+    std::vector<Experiment> pending;
+    for (const Experiment& e : experiments) {
+      const size_t count = count_missing(e, directory);
+      if (count == 0 || !is_needed(e)) continue;
+      missing += count;
+      total_work += e.cost.all();
+      pending.push_back(e);
+    }
+    return pending;
+  };
+  std::vector<Experiment> pending = find_pending(suite.experiments, [](const Experiment&) { return true; });
+  const size_t reported = missing;
+  const std::vector<Experiment> tuning = find_pending(suite.tuning, [&](const Experiment& of) {
+    return std::ranges::any_of(pending, [&](const Experiment& e) { return is_tuned_by(e, of); });
+  });
   const size_t at_once = std::min(pending.size(), static_cast<size_t>(jobs));
   if (request.verbosity != Verbosity::quiet) {
-    write_line(fmt::format("{}; {} of {} experiments to run, {} at once, into {}", version(), missing,
-                           ids(suite.experiments).size(), at_once, to_printable(path.string())));
+    const std::string first = tuning.empty() ? "" : fmt::format(" after {} of tuning seeds", tuning.size());
+    write_line(fmt::format("{}; {} of {} experiments to run{}, {} at once, into {}", version(), reported,
+                           ids(suite.experiments).size(), first, at_once, to_printable(path.string())));
   }
   if (pending.empty()) return;
   directory.make_folders();
@@ -141,7 +150,12 @@ void run_pending(const ExecutionOptions& request, const Suite& suite, int jobs, 
   }
   RunObserver observer({request.checkpoint_every, request.save_models, request.trace_loss}, directory, progress,
                        at_once, on_failure);
-  run_suite(pending, jobs, interruption, observer, request.threads);
+  run_suite(tuning, jobs, interruption, observer, request.threads);
+  if (!interruption.stop_requested()) {
+    tune(pending, suite.tuning,
+         [&](const ExperimentId& id) -> const ExperimentResult& { return directory.finished().at(id).result; });
+    run_suite(pending, jobs, interruption, observer, request.threads);
+  }
   progress.close();
 }
 
@@ -161,8 +175,10 @@ void print_plan(const Suite& suite, int jobs, int threads, bool color) {
       {}};
   for (size_t i = 0; i < plan.seconds.size(); ++i) {
     const Experiment& e = suite.experiments[i];
-    const std::string extended =
-        e.extensions.empty() ? "" : fmt::format(" and {} of its extensions", e.extensions.size());
+    const std::string extended = e.tuning ? " (tuning)"
+                                 : e.extensions.empty()
+                                     ? ""
+                                     : fmt::format(" and {} of its extensions", e.extensions.size());
     table.rows.push_back({e.task->spec, e.encoding.text() + extended, fmt::format("{}", e.seed),
                           fmt::format("{}", make_model(e.encoding, e.task->model_config).layout.count()),
                           fmt::format("{:.1f}", plan.seconds[i])});
@@ -173,6 +189,10 @@ void print_plan(const Suite& suite, int jobs, int threads, bool color) {
              format_duration(plan.core_seconds), format_duration(plan.wall_seconds),
              counted(static_cast<size_t>(plan.jobs), "job"),
              plan.threads > 1 ? fmt::format(" of {} threads", plan.threads) : "");
+  int most = 1;
+  for (const Experiment& e : suite.experiments) most = std::max(most, e.settings().extend_while_gaining);
+  if (most > 1)
+    fmt::print("up to {} times the training if models still gain (training.extend_while_gaining)\n", most);
 }
 
 /// Makes signals that end the process request the stop of `interruption` instead, while it lives. A signal that
@@ -267,6 +287,7 @@ int execute_run(const RunConfig& config, const ExecutionOptions& request) {
       request.jobs > 0 ? request.jobs : std::max(1, count_hardware_threads() / std::max(1, request.threads));
   if (request.dry_run) {
     leave_out_reused(suite, reused);
+    suite.experiments.insert(suite.experiments.begin(), suite.tuning.begin(), suite.tuning.end());
     print_plan(suite, jobs, request.threads, wants_color(request.color));
     return 0;
   }
@@ -277,6 +298,7 @@ int execute_run(const RunConfig& config, const ExecutionOptions& request) {
                     .shard = request.shard,
                     .save_models = request.save_models};
   manifest.experiments = ids(suite.experiments);
+  manifest.tuning = ids(suite.tuning);
   RunDirectory directory(request.directory.value_or(default_directory()), request.existing, std::move(manifest));
   if (request.rerun_failed) directory.forget_failed();
   leave_out_begun(suite, directory, reused);

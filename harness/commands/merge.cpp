@@ -96,7 +96,7 @@ void check_finished(const std::vector<ShardRun>& runs, const std::vector<Experim
     const Shard shard = record.manifest.shard;
     std::vector<ExperimentId> expected;
     for (size_t n = 0; n < experiments.size(); ++n) {
-      if (!shard.has(n)) continue;
+      if (!shard.has(experiments[n].unit)) continue;
       for (ExperimentId& id : experiments[n].ids()) expected.push_back(std::move(id));
     }
     const std::vector<ExperimentId>& listed = record.manifest.experiments;

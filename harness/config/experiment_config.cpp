@@ -35,7 +35,7 @@ TaskSetup setup_task(const RunConfig& config, const TaskSpec& spec) {
 RunConfig config_of(const Experiment& e) {
   RunConfig config;
   static_cast<ExperimentOptions&>(config) = e.task->options;
-  config.training = e.training();
+  config.training = e.settings();
   config.tasks = {e.task->task_spec};
   config.encodings = {e.encoding};
   config.seeds = {e.seed};

@@ -33,6 +33,7 @@ std::string accuracies(double token, double sequence) {
 /// Returns the sequence accuracy in distribution and that of the worst split out of distribution.
 std::string outcome(const ExperimentResult& result) {
   if (result.status != Status::ok) return to_string(result.status) + ": " + result.reason;
+  if (result.tuning) return fmt::format("a tuning seed, best at learning rate {}", *result.learning_rate);
   std::string text;
   const std::string rate = result.learning_rate ? fmt::format(", learning rate {}", *result.learning_rate) : "";
   double worst = 2;

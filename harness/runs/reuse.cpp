@@ -148,6 +148,7 @@ ReusedResults read_reusable(const Suite& suite, const std::vector<fs::path>& run
 
 void leave_out_reused(Suite& suite, const ReusedResults& reused) {
   std::erase_if(suite.experiments, [&](const Experiment& e) { return reused.finished.contains(e.id()); });
+  remove_unused_tuning(suite);
 }
 
 }  // namespace posbench

@@ -67,7 +67,9 @@ void check_models(const fs::path& path, const RunRecord& record) {
   if (!record.manifest.save_models) return;
   for (const auto& [id, finished] : record.finished) {
     const fs::path model = model_path(path, id);
-    if (finished.result.status != Status::ok || finished.result.extended || fs::exists(model)) continue;
+    if (finished.result.status != Status::ok || finished.result.extended || finished.result.tuning ||
+        fs::exists(model))
+      continue;
     throw InputError(
         fmt::format("{} is missing, and its experiment is finished; use --force or another -o", model.string()));
   }
@@ -204,10 +206,12 @@ void RunDirectory::finish_replacing() {
 
 /// Deletes the files that a replaced run has listed, then its manifest.
 void RunDirectory::remove_results(const Manifest& replaced) {
-  for (const ExperimentId& id : replaced.experiments) {
-    remove_file(model_path(path_, id));
-    remove_file(checkpoint_path(path_, id));
-    remove_file(trace_path(path_, id));
+  for (const std::vector<ExperimentId>& ids : {replaced.experiments, replaced.tuning}) {
+    for (const ExperimentId& id : ids) {
+      remove_file(model_path(path_, id));
+      remove_file(checkpoint_path(path_, id));
+      remove_file(trace_path(path_, id));
+    }
   }
   for (const char* folder : {kModels, kCheckpoints, kLossFolder}) {
     remove_temporaries(path_ / folder);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -58,7 +59,8 @@ FinishedExperiment read_line(std::string_view text, const std::string& position)
 
 /// Reads the lines of experiments.jsonl into a record that has its manifest.
 void read_lines(const fs::path& path, RunRecord& record) {
-  const std::set<ExperimentId> known(record.manifest.experiments.begin(), record.manifest.experiments.end());
+  std::set<ExperimentId> known(record.manifest.experiments.begin(), record.manifest.experiments.end());
+  known.insert(record.manifest.tuning.begin(), record.manifest.tuning.end());
   int number = 0;
   for_each_line(path, [&](std::string_view line, bool is_whole) {
     const std::string position = fmt::format("{}:{}", path.string(), ++number);
@@ -86,11 +88,16 @@ void read_lines(const fs::path& path, RunRecord& record) {
 }  // namespace
 
 Json to_json(const Manifest& manifest) {
-  return {{"config", manifest.config},
-          {"shard", manifest.shard.text()},
-          {"save_models", manifest.save_models},
-          {"context", manifest.context},
-          {"experiments", write_list(manifest.experiments, [](const ExperimentId& id) { return to_json(id); })}};
+  const auto write_ids = [](const std::vector<ExperimentId>& ids) {
+    return write_list(ids, [](const ExperimentId& id) { return to_json(id); });
+  };
+  Json json{{"config", manifest.config},
+            {"shard", manifest.shard.text()},
+            {"save_models", manifest.save_models},
+            {"context", manifest.context},
+            {"experiments", write_ids(manifest.experiments)}};
+  if (!manifest.tuning.empty()) json["tuning"] = write_ids(manifest.tuning);
+  return json;
 }
 
 Manifest read_run_manifest(const fs::path& path) {
@@ -103,6 +110,7 @@ Manifest read_run_manifest(const fs::path& path) {
   Manifest manifest{.config = root["config"].object(),
                     .context = root["context"].object(),
                     .experiments = read_list<ExperimentId>(root["experiments"], read_id)};
+  if (root.has("tuning")) manifest.tuning = read_list<ExperimentId>(root["tuning"], read_id);
   if (root.has("shard")) manifest.shard = read_shard(root["shard"]);
   if (root.has("save_models")) manifest.save_models = root["save_models"].flag();
   return manifest;
@@ -137,15 +145,20 @@ void check_lines(const RunRecord& record, const fs::path& run, const std::vector
   std::map<std::string, const TaskBaseline*> by_name;
   for (const TaskBaseline& task : tasks) by_name[task.task] = &task;
   for (const auto& [id, finished] : record.finished) {
-    if (finished.line == 0) continue;
+    if (finished.line == 0 || finished.result.tuning) continue;
     const auto task = by_name.find(id.task);
     check_experiment(finished.result, task == by_name.end() ? nullptr : task->second,
                      fmt::format("{}:{}", (run / kLinesFile).string(), finished.line));
   }
 }
 
+size_t count_finished(const RunRecord& record) {
+  const auto is_finished = [&](const ExperimentId& id) { return record.finished.contains(id); };
+  return static_cast<size_t>(std::ranges::count_if(record.manifest.experiments, is_finished));
+}
+
 std::string progress_text(const RunRecord& record) {
-  return fmt::format("{} of {} experiments", record.finished.size(), record.manifest.experiments.size());
+  return fmt::format("{} of {} experiments", count_finished(record), record.manifest.experiments.size());
 }
 
 Report make_report(RunRecord record, std::vector<TaskBaseline> tasks, Json context) {

@@ -27,6 +27,7 @@ constexpr const char* kReplacedManifestFile =
 struct Manifest {
   Json config = Json::object(), context = Json::object();
   std::vector<ExperimentId> experiments;  // of this shard, in the order of the suite
+  std::vector<ExperimentId> tuning;       // tuning seeds, which the report does not have
   Shard shard;
   bool save_models = false;
 };
@@ -61,6 +62,8 @@ RunRecord read_run(const std::filesystem::path&);
 /// with file and line.
 void check_lines(const RunRecord&, const std::filesystem::path& run, const std::vector<TaskBaseline>&);
 
+/// Returns how many of the experiments of the manifest are finished.
+size_t count_finished(const RunRecord&);
 /// Returns "10 of 18 experiments", if ten are finished.
 std::string progress_text(const RunRecord&);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <new>
@@ -21,6 +22,7 @@
 #include "harness/config/sweep.h"
 #include "harness/runs/task_products.h"
 #include "harness/training/baselines.h"
+#include "harness/training/learning_rate_sweep.h"
 #include "harness/training/run_experiment.h"
 
 namespace posbench {
@@ -36,6 +38,22 @@ void check_parents(const ExtendOptions& extend, const std::vector<SweptEncoding>
     throw InputError(fmt::format(
         "extend.encodings: '{0}->{1}' extends '{0}', which the run does not train; add it with -e, or leave this out",
         request.parent, request.encoding.text()));
+  }
+}
+
+/// Refuses tuning seeds without a choice of learning rates, or that are also reported.
+void check_tuning(const TrainingOptions& training, const std::vector<std::uint64_t>& seeds) {
+  if (training.tuning_seeds == 0) return;
+  if (training.learning_rates.size() == 1) {
+    throw InputError(
+        fmt::format("training.tuning_seeds is {}, and training.learning_rate has one value; give several, as in "
+                    "--learning-rates 3e-4,1e-3,3e-3",
+                    training.tuning_seeds));
+  }
+  const std::uint64_t end = kFirstTuningSeed + static_cast<std::uint64_t>(training.tuning_seeds);
+  for (const std::uint64_t seed : seeds) {
+    if (seed >= kFirstTuningSeed && seed < end)
+      throw InputError(fmt::format("seed {} is a tuning seed (training.tuning_seeds); choose another seed", seed));
   }
 }
 
@@ -84,6 +102,31 @@ std::vector<ExperimentId> ids(const std::vector<Experiment>& experiments) {
   return all;
 }
 
+bool is_tuned_by(const Experiment& e, const Experiment& tuning) {
+  return e.tuned && e.task == tuning.task && e.encoding.text() == tuning.encoding.text();
+}
+
+void remove_unused_tuning(Suite& suite) {
+  std::erase_if(suite.tuning, [&](const Experiment& e) {
+    return std::ranges::none_of(suite.experiments, [&](const Experiment& of) { return is_tuned_by(of, e); });
+  });
+}
+
+void tune(std::vector<Experiment>& experiments, const std::vector<Experiment>& tuning,
+          const std::function<const ExperimentResult&(const ExperimentId&)>& find) {
+  for (Experiment& e : experiments) {
+    if (!e.tuned) continue;
+    std::vector<const ExperimentResult*> seeds;
+    for (const Experiment& of : tuning) {
+      if (!is_tuned_by(e, of)) continue;
+      const ExperimentResult& result = find(of.id());
+      if (!result.learning_rates.empty()) seeds.push_back(&result);
+    }
+    // If no model of the tuning seeds could be trained, that of this seed fails for the same reason.
+    e.tuned = seeds.empty() ? TunedRate{e.settings().learning_rates[0]} : choose_rate(seeds);
+  }
+}
+
 Suite make_suite(const RunConfig& config, Shard shard) {
   const std::vector<SweptTask> tasks = swept_tasks(config);
   const std::vector<SweptEncoding> encodings = swept_encodings(config);
@@ -102,6 +145,8 @@ Suite make_suite(const RunConfig& config, Shard shard) {
     suite.tasks.push_back(std::make_unique<TaskSetup>(setup_task(config, task.spec)));
     const TaskSetup& setup = *suite.tasks.back();
     check_parents(setup.options.extend, encodings);
+    const int tuning_seeds = setup.options.training.tuning_seeds;
+    check_tuning(setup.options.training, config.seeds);
     const TaskProducts products(setup);
     for (const SweptEncoding& encoding : encodings) {
       make_model(encoding.spec, setup.model_config);
@@ -113,12 +158,24 @@ Suite make_suite(const RunConfig& config, Shard shard) {
       if (config.match_compute)
         experiment.steps =
             matched_steps(*config.match_compute, setup.options.training.steps, encoding.spec.text());
+      if (tuning_seeds > 0) {
+        Experiment tuning = experiment;
+        tuning.extensions.clear();
+        tuning.tuning = true;
+        tuning.cost = products.cost(tuning);
+        for (int n = 0; n < tuning_seeds && shard.has(count); ++n) {
+          tuning.seed = kFirstTuningSeed + static_cast<std::uint64_t>(n);
+          suite.tuning.push_back(tuning);
+        }
+        experiment.tuned = TunedRate();
+      }
       experiment.cost = products.cost(experiment);
       for (const std::uint64_t seed : config.seeds) {
-        if (!shard.has(count++)) continue;
+        experiment.unit = tuning_seeds > 0 ? count : count++;
         experiment.seed = seed;
-        suite.experiments.push_back(experiment);
+        if (shard.has(experiment.unit)) suite.experiments.push_back(experiment);
       }
+      if (tuning_seeds > 0) ++count;
     }
   }
   return suite;

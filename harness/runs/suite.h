@@ -1,5 +1,6 @@
 // Makes and runs the experiments of one run: tasks x encodings x seeds.
 #pragma once
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -18,7 +19,7 @@ namespace posbench {
 struct Shard {
   int index = 1, of = 1;
 
-  bool has(size_t experiment) const { return static_cast<int>(experiment % of) == index - 1; }
+  bool has(size_t unit) const { return static_cast<int>(unit % of) == index - 1; }
   std::string text() const;  // "2/4"
   /// Throws InputError.
   static Shard parse(const std::string&);
@@ -32,7 +33,17 @@ Shard read_shard(const Field&);
 struct Suite {
   std::vector<std::unique_ptr<TaskSetup>> tasks;
   std::vector<Experiment> experiments;  // by task, encoding, seed, in the order of the configuration
+  std::vector<Experiment> tuning;       // that choose the learning rates of the others (training.tuning_seeds)
 };
+
+/// Returns true if the second experiment helps to choose the learning rate of the first.
+bool is_tuned_by(const Experiment&, const Experiment& tuning);
+/// Removes the tuning seeds of tasks and encodings that have no experiment in the suite.
+void remove_unused_tuning(Suite&);
+
+/// Gives each experiment the learning rate that its tuning seeds have chosen. `find` returns the result of an id.
+void tune(std::vector<Experiment>&, const std::vector<Experiment>& tuning,
+          const std::function<const ExperimentResult&(const ExperimentId&)>& find);
 
 /// Returns the ids of all results, grouped by experiment.
 std::vector<ExperimentId> ids(const std::vector<Experiment>&);

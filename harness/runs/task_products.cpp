@@ -55,7 +55,8 @@ Cost TaskProducts::cost(const Experiment& e) const {
   const double relative = relative_cost(e.encoding);
   const auto rates = static_cast<double>(training.learning_rates.size());
   Cost cost{.training = relative * count_steps(training) * step_,
-            .tests = relative * (tests_ + rates * count_validations(training.steps, training) * validation_)};
+            .tests = relative * ((e.tuning ? 0 : tests_) +
+                                 rates * count_validations(training.steps, training) * validation_)};
   for (const Extension& extension : e.extensions) {
     const double of_extension = relative_cost(extension.encoding);
     cost.training += of_extension * extension.steps * further_step_;

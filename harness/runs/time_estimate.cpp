@@ -23,7 +23,7 @@ double seconds_of_product(const Experiment& e) {
   constexpr int kMaxBatch = 32, kMaxSteps = 100;
   const Model model = make_model(e.encoding, e.task->model_config);
   const TrainingStreams streams = e.task->training_streams(Purpose::train, 0);
-  TrainingOptions options = e.training();
+  TrainingOptions options = e.settings();
   options.learning_rates = {1e-9};  // at which no training diverges
   options.lengths = BatchLengths::each;
   options.early_stop = 0;

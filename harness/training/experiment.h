@@ -16,6 +16,15 @@ struct Cost {
   double all() const { return training + tests; }
 };
 
+constexpr std::uint64_t kFirstTuningSeed = 1'000'000'000;
+
+/// The learning rate that the tuning seeds chose, and their mean result at every rate. The rate is 0 until they are
+/// trained.
+struct TunedRate {
+  double learning_rate = 0;
+  std::vector<RateResult> tried = {};
+};
+
 struct Experiment {
   const TaskSetup* task = nullptr;
   Spec encoding;
@@ -24,10 +33,20 @@ struct Experiment {
   std::optional<int> steps = std::nullopt;    // of training, if they are not those of the task
   std::vector<Extension> extensions = {};
   Cost cost = {};
+  bool tuning = false;                            // trained only to choose the learning rate of other seeds
+  std::optional<TunedRate> tuned = std::nullopt;  // with training.tuning_seeds, if it is not one of them
+  size_t unit = 0;                                // a shard has whole units
 
-  TrainingOptions training() const {
+  /// Returns the settings of training.
+  TrainingOptions settings() const {
     TrainingOptions options = task->options.training;
     options.steps = steps.value_or(options.steps);
+    return options;
+  }
+  /// Returns the settings with the learning rate of the tuning seeds.
+  TrainingOptions training() const {
+    TrainingOptions options = settings();
+    if (tuned) options.learning_rates = {tuned->learning_rate};
     return options;
   }
   ExperimentId id() const { return {task->spec, encoding.text(), seed}; }

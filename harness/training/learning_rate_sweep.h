@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "harness/training/experiment.h"
 #include "harness/training/train.h"
 
 namespace posbench {
@@ -18,6 +19,10 @@ struct LearningRateSweep {
   std::optional<TrainingState> best;  // the best of them
   TrainingState state;                // of the current learning rate
 };
+
+/// Returns the choice of several tuning seeds, by the mean of their validations. A rate that diverged for one of them
+/// is worse than any that did not.
+TunedRate choose_rate(const std::vector<const ExperimentResult*>&);
 
 /// Trains at every learning rate of the options. The best rate has the highest sequence accuracy in its last
 /// validation. Ties are broken by token accuracy, then by the lowest mean training loss since the previous

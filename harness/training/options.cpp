@@ -107,6 +107,10 @@ void TrainingOptions::describe(OptionTable& o) {
   o.numbers(
       "learning_rate", learning_rates, 0, 1,
       "peak learning rate; with several, an experiment trains with each, and the model that is best in validation is tested");
+  o.integer(
+      "tuning_seeds", tuning_seeds, 0, 100,
+      "number of seeds, from 1000000000, that are trained at every learning rate and not reported; all other seeds take the rate with their best mean validation; 0: each seed chooses its own");
+  o.omit_default();
   o.number("warm_up", warm_up, 0, 1, "fraction of the steps over which the learning rate rises");
   o.choice("decay", decay, {"cosine", "linear", "constant"}, "decay of the learning rate after the warm-up");
   o.choice("optimizer", optimizer, {"adamw", "sgd"},

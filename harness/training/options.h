@@ -43,6 +43,7 @@ struct TrainingOptions {
   int steps = 1000, batch = 32;
   int samples = 0;  // distinct sequences that training cycles through; 0: every one is fresh
   std::vector<double> learning_rates{3e-3};  // if several, ascending: the best in validation is tested
+  int tuning_seeds = 0;                      // that choose among several learning rates for all seeds
   double warm_up = 0.05;
   Decay decay = Decay::cosine;
   OptimizerKind optimizer = OptimizerKind::adamw;

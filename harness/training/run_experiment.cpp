@@ -4,6 +4,7 @@
 
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -63,7 +64,12 @@ bool record_training(const TrainingState& best, const char* where, ExperimentRes
 }
 
 /// Adds the result of a sweep. Returns false if every learning rate diverged.
-bool record_sweep(const LearningRateSweep& sweep, ExperimentResult& result) {
+bool record_sweep(const Experiment& e, const LearningRateSweep& sweep, ExperimentResult& result) {
+  if (e.tuned) {
+    result.learning_rate = e.tuned->learning_rate;
+    result.learning_rates = e.tuned->tried;
+    return record_training(*sweep.best, "", result);
+  }
   const bool swept = sweep.tried.size() > 1;
   if (swept) {
     result.learning_rate = sweep.best->learning_rate;
@@ -127,8 +133,10 @@ std::optional<std::vector<ExperimentResult>> train_and_test(const Experiment& e,
                                                             ExperimentProgress& progress,
                                                             const std::stop_token& stop, ThreadPool& pool) {
   ExperimentResult result{.id = e.id(), .swept = e.swept, .task_version = e.task->info->version};
+  result.tuning = e.tuning;
   std::vector<ExperimentResult> extended;
   bool not_stopped = true;
+  if (e.tuned && e.tuned->learning_rate == 0) throw std::logic_error("its tuning seeds are not trained");
   call_or_fail(result, [&] {
     const Model model = make_model(e.encoding, e.task->model_config);
     result.parameters = model.layout.count();
@@ -137,7 +145,7 @@ std::optional<std::vector<ExperimentResult>> train_and_test(const Experiment& e,
     const auto after_step = [&](const LearningRateSweep& s) { return progress.step(model, s, stop); };
     not_stopped = sweep_learning_rates(model, e.task->training_streams(Purpose::train, e.seed), e.training(),
                                        sweep, after_step, pool);
-    if (!not_stopped || !record_sweep(sweep, result)) return;
+    if (!not_stopped || !record_sweep(e, sweep, result) || e.tuning) return;
     observer.on_trained(e, model, sweep.best->parameters);
     not_stopped = test_all({*e.task, e.encoding, e.seed, model, sweep.best->parameters}, stop, pool, result);
     for (const Extension& extension : e.extensions) {

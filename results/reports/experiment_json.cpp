@@ -148,6 +148,7 @@ Json to_json(const ExperimentResult& result) {
   json["parameters"] = result.parameters;
   json["steps"] = result.steps;
   json["stopped_early"] = result.stopped_early;
+  if (result.tuning) json["tuning"] = true;
   json["final_loss"] = number_or_null(result.final_loss);
   if (result.learning_rate) {
     json["learning_rate"] = *result.learning_rate;

@@ -321,6 +321,7 @@ ExperimentResult read_experiment(const Field& json) {
   result.parameters = json["parameters"].integer(0, kMaxCount);
   result.steps = static_cast<int>(json["steps"].integer(0, kMaxInt));
   result.stopped_early = json["stopped_early"].flag();
+  if (json.has("tuning")) result.tuning = json["tuning"].flag();
   result.final_loss = read_loss(json["final_loss"]);
   read_learning_rates(json, result);
   result.learning_curve = read_ascending(json["learning_curve"], "step", &CurvePoint::step, read_point);

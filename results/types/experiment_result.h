@@ -184,11 +184,12 @@ struct ExperimentResult {
   std::int64_t parameters = 0;       // learned scalars; 0 if the experiment failed before there was a model
   int steps = 0;                     // optimizer steps done
   bool stopped_early = false;
+  bool tuning = false;                     // a tuning seed: its model is not tested
   std::optional<double> final_loss;        // empty if not finite or missing; then `reason` is set
   std::optional<double> learning_rate;     // the one chosen in validation; empty if there was only one
   std::vector<RateResult> learning_rates;  // the candidates, ascending
   std::vector<CurvePoint> learning_curve;  // ascending in step
-  std::vector<SplitResult> splits;         // every split of the task if the status is ok, else none
+  std::vector<SplitResult> splits;         // every split of the task if the status is ok and it is no tuning seed
   std::vector<GridResult> grids;           // empty without evaluation.grid, or if the status is not ok
   bool operator==(const ExperimentResult&) const = default;
 };

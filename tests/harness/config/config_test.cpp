@@ -271,7 +271,7 @@ TEST_CASE("an invalid configuration is refused in one line") {
   CHECK(
       message("{\"training\": {\"step\": 5}}") ==
       "bad.json: training: unknown option 'step' of training; did you mean 'steps'? (it has steps, batch, samples, "
-      "learning_rate, warm_up, decay, optimizer, momentum, weight_decay, decayed_parameters, beta1, beta2, "
+      "learning_rate, tuning_seeds, warm_up, decay, optimizer, momentum, weight_decay, decayed_parameters, beta1, beta2, "
       "epsilon, clip, validate_every, validation_sequences, early_stop, extend_while_gaining, "
       "validate_splits, outputs, lengths, groups)");
   CHECK(message("{\"training\": {\"steps\": 0}}") ==

@@ -3,6 +3,7 @@
 run_folders_test.py POSBENCH [TEST...]
 """
 
+import json
 import resource
 import shutil
 
@@ -12,6 +13,20 @@ from program_case import LONG, TINY, Case, limit, run_tests
 class Force(Case):
     OLD = TINY + ["-e", "none,rope", "--save-models", "-q", "-o", "run"]
     NEW = TINY + ["-e", "alibi", "-s", "5", "-q", "-o", "run", "--force"]
+
+    def test_a_run_with_tuning_seeds_is_resumed_after_any_line(self):
+        tuned = ["--learning-rates", "1e-3,3e-3,1e-2", "--set", "training.tuning_seeds=2"]
+        self.posbench(*self.OLD, *tuned)
+        whole, report = ((self.folder / "run" / name).read_bytes() for name in ("experiments.jsonl", "report.json"))
+        lines = whole.splitlines(keepends=True)
+        self.assertEqual([b'"tuning":true' in line for line in lines], [True] * 4 + [False] * (len(lines) - 4))
+        self.assertNotIn(b'"tuning":true', report)
+        for kept in range(len(lines)):
+            (self.folder / "run/experiments.jsonl").write_bytes(b"".join(lines[:kept]))
+            self.posbench(*self.OLD, *tuned, "--resume")
+            again = json.loads((self.folder / "run/report.json").read_bytes())
+            self.assertEqual(again["experiments"], json.loads(report)["experiments"], kept)
+        self.posbench("check", "run/report.json")
 
     def test_a_run_that_cannot_be_replaced_is_still_there(self):
         self.posbench(*self.OLD)

@@ -1,14 +1,17 @@
 // Tests experiments with several learning rates, and the ends of training: early stopping and divergence.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "encodings/registry.h"
 #include "harness/runs/suite.h"
+#include "harness/training/learning_rate_sweep.h"
 #include "harness/training/run_experiment.h"
 #include "tests/catch.h"
 #include "tests/harness/training/small_runs.h"
@@ -128,4 +131,51 @@ TEST_CASE("each learning rate may stop early") {
   CHECK(result.learning_rates.at(2).steps < 200);
   CHECK(result.stopped_early);
   CHECK(*result.learning_rate > 1e-7);
+}
+
+TEST_CASE("tuning seeds choose the learning rate with the best mean validation") {
+  const auto seed = [](double first, double second, std::optional<int> diverged = std::nullopt) {
+    ExperimentResult result;
+    result.learning_rates = {
+        {.learning_rate = 1e-3, .steps = 60, .validation_token = first, .validation_sequence = first},
+        {.learning_rate = 3e-3, .steps = 50, .validation_token = second, .validation_sequence = second}};
+    if (diverged)
+      result.learning_rates[1] = {.learning_rate = 3e-3, .steps = *diverged, .diverged_step = diverged};
+    return result;
+  };
+  const auto choose = [](std::vector<ExperimentResult> seeds) {
+    std::vector<const ExperimentResult*> all;
+    for (const ExperimentResult& one : seeds) all.push_back(&one);
+    return choose_rate(all);
+  };
+  CHECK(choose({seed(0.5, 0.7), seed(0.6, 0.3)}).learning_rate == 1e-3);
+  CHECK(choose({seed(0.5, 0.7), seed(0.3, 0.3)}).learning_rate == 3e-3);
+  CHECK(choose({seed(0.5, 0.5)}).learning_rate == 1e-3);
+  const TunedRate tuned = choose({seed(0.1, 0.9), seed(0.3, 0.9, 7)});
+  CHECK(tuned.learning_rate == 1e-3);
+  CHECK(*tuned.tried.at(0).validation_sequence == Approx(0.2));
+  CHECK(tuned.tried.at(1) == RateResult{.learning_rate = 3e-3, .steps = 7, .diverged_step = 7});
+}
+
+TEST_CASE("a shard has the tuning seeds of its tasks and encodings, and all of their seeds") {
+  RunConfig config =
+      make_config({.profile = "smoke", .tasks = "flip_flop,parity_check", .encodings = "none,rope,cope"});
+  config.seeds = {4, 5};
+  config.training.tuning_seeds = 3;
+  CHECK_THROWS_WITH(make_suite(config),
+                    Catch::Matchers::Contains("training.learning_rate has one value; give several"));
+  config.training.learning_rates = {1e-3, 3e-3};
+  std::map<std::pair<std::string, std::string>, int> shards;
+  for (int index = 1; index <= 4; ++index) {
+    const Suite suite = make_suite(config, {index, 4});
+    CHECK(2 * suite.tuning.size() == 3 * suite.experiments.size());
+    for (const Experiment& e : suite.experiments) {
+      const auto [shard, is_new] = shards.emplace(std::pair(e.task->spec, e.encoding.text()), index);
+      CHECK(shard->second == index);
+      CHECK(std::ranges::count_if(suite.tuning, [&](const Experiment& of) { return is_tuned_by(e, of); }) == 3);
+    }
+  }
+  CHECK(shards.size() == 6);
+  config.seeds = {4, kFirstTuningSeed + 2};
+  CHECK_THROWS_WITH(make_suite(config), Catch::Matchers::Contains("seed 1000000002 is a tuning seed"));
 }
