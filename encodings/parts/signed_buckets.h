@@ -5,9 +5,9 @@
 
 namespace posbench::inline POSBENCH_REAL {
 
-/// Maps a distance n to row clamp(n + size, 0, 2 size - 1). If max_distance is positive, distances beyond size / 2
-/// first become logarithmic buckets, which grow up to max_distance. They are clipped to max_distance - 1 before, or
-/// only the rows are.
+/// Maps a distance n to row clamp(n + size, 0, 2 size - 1). If max_distance is positive, distances beyond
+/// size / 2 first become logarithmic buckets, which grow up to max_distance. They are clipped to max_distance - 1
+/// before, or only the rows are.
 struct SignedBuckets {
   int size;
   int max_distance = 0;

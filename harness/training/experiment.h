@@ -18,8 +18,8 @@ struct Cost {
 
 constexpr std::uint64_t kFirstTuningSeed = 1'000'000'000;
 
-/// The learning rate that the tuning seeds chose, and their mean result at every rate. The rate is 0 until they are
-/// trained.
+/// The learning rate that the tuning seeds chose, and their mean result at every rate. The rate is 0 until they
+/// are trained.
 struct TunedRate {
   double learning_rate = 0;
   std::vector<RateResult> tried = {};

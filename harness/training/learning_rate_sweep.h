@@ -20,8 +20,8 @@ struct LearningRateSweep {
   TrainingState state;                // of the current learning rate
 };
 
-/// Returns the choice of several tuning seeds, by the mean of their validations. A rate that diverged for one of them
-/// is worse than any that did not.
+/// Returns the choice of several tuning seeds, by the mean of their validations. A rate that diverged for one of
+/// them is worse than any that did not.
 TunedRate choose_rate(const std::vector<const ExperimentResult*>&);
 
 /// Trains at every learning rate of the options. The best rate has the highest sequence accuracy in its last

@@ -36,8 +36,8 @@ TEST_CASE("the distance of an answer counts the tokens back to its evidence") {
 
 namespace {
 
-/// Returns the oracle's answers to a text as `posbench sample` prints it: a star follows each scored token. Without
-/// stars the last token is the first of `count` scored positions.
+/// Returns the oracle's answers to a text as `posbench sample` prints it: a star follows each scored token.
+/// Without stars the last token is the first of `count` scored positions.
 std::string answers(const TextTask& task, const std::string& text, size_t count) {
   std::istringstream words(text);
   std::string plain;
@@ -85,7 +85,8 @@ TEST_CASE("the oracles answer published examples, and those in the files of the 
       {"interleaved_majority", "0 1 1 0 0 1 1 0 1 =", "0 0 1"},
       {"index_hint_parity", "h4 1 h5 0 h6 1 h7 1 =", "h4 1 h6 0 h7 1 ."},
       {"index_hint_parity", "h0 0 h1 0 =", "."},
-      // of the released program, for 6683 and 345; its hints are -100, -101, ..., and the answer starts with the last
+      // of the released program, for 6683 and 345; its hints are -100, -101, ..., and the answer starts with the
+      // last
       {"index_hint_addition",
        "h0 0 h1 6 h2 6 h3 8 h4 3 + h0 0 h1 0 h2 3 h3 4 h4 5 =", "h4 8 h3 2 h2 0 h1 7 h0 0 ."},
       {"index_hint_addition", "h4 0 h5 5 h6 7 + h4 0 h5 6 h6 8 =", "h6 5 h5 2 h4 1 ."},
@@ -137,8 +138,8 @@ TEST_CASE("the oracles answer published examples, and those in the files of the 
       {"needle", "w0 k0 : 1 2 3 4 5 . k0 : 5 4 3 2 1 . w1 ? k0 =", "1 2 3 4 5 5 4 3 2 1"},
       {"needle", "w0 k0 : 1 2 3 4 5 . k1 : 5 4 3 2 1 . w1 ? k0 k1 =", "1 2 3 4 5 5 4 3 2 1"},
       // state tracking: the parity of 0011 (Merrill et al., example 3.2), with 0 as the identity and 1 as a
-      // transposition; (1,3,2) (3,1,2) = (2,1,3) in a test of their code, where the later factor acts first; (1 2 3)
-      // (1 2 4) and their inverses, which do not commute (Yang et al. 2025, section 4.1)
+      // transposition; (1,3,2) (3,1,2) = (2,1,3) in a test of their code, where the later factor acts first;
+      // (1 2 3) (1 2 4) and their inverses, which do not commute (Yang et al. 2025, section 4.1)
       {"cumulative_parity", "^ 1* 0* 1* 1* 0*", "1 1 0 1 1"},
       {"cumulative_majority", "1* 0* 0* 1* 1*", "1 1 0 1 1"},
       {"navigation_2d", "E o3 E _ W* o3 N o7 S*", "o3 o3"},

@@ -95,8 +95,8 @@ double interpolated_by_3(const Case& c, int h, int i, int j) {
 }
 const RegisterEquation row_interpolated_by_3("interpolated:scale=3", Stage::score, interpolated_by_3);
 
-/// YaRN with s = 4. The first of two pairs turns by 1 for each position and stays, and `fraction` of the second slows
-/// down.
+/// YaRN with s = 4. The first of two pairs turns by 1 for each position and stays, and `fraction` of the second
+/// slows down.
 double interpolated_yarn(const Case& c, int h, int i, int j, double base, double fraction) {
   const double second = (1 - fraction + fraction / 4) / std::sqrt(base);
   return std::pow(0.1 * std::log(4) + 1, 2) *
