@@ -1,5 +1,6 @@
 // Tests the fifteen tasks of Deletang et al. 2023: the worked examples of the reference, section 6.3, and
 // properties beyond the contract.
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -72,6 +73,16 @@ TEST_CASE("a sequence of a Chomsky task is as long as published") {
   CHECK(slots("binary_addition", 500) == 1001);
   CHECK(slots("duplicate_string", 500) == 1500);
   CHECK(slots("compute_sqrt", 500) == 750);
+}
+
+TEST_CASE("the hidden bit of a doubled string is in its first copy as often as in its second") {
+  int in_first = 0;
+  for (int n = 0; n < 200; ++n) {
+    const Tokens tokens = draw("missing_duplicate_string", Layout::teacher_forced, 8, n).tokens;
+    in_first += std::find(tokens.begin(), tokens.begin() + 8, 2) < tokens.begin() + 4;
+  }
+  CHECK(in_first > 70);
+  CHECK(in_first < 130);
 }
 
 TEST_CASE("after its terminator an answer is unscored zeros in slots, and ends if it is teacher forced") {

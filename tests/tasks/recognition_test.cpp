@@ -288,6 +288,15 @@ TEST_CASE("languages accept and reject strings as the data of FLaRe do") {
   CHECK(make_language(index_of(name), 20)->contains(word) == accepted);
 }
 
+TEST_CASE("the hole of a doubled string is in its first copy as often as in its second") {
+  const auto language = make_language(index_of("missing_duplicate"), 20);
+  Rng rng = make_rng(0, "holes");
+  int in_first = 0;
+  for (int n = 0; n < 200; ++n) in_first += text_of(*language, language->draw(8, rng)).find('_') < 4;
+  CHECK(in_first > 70);
+  CHECK(in_first < 130);
+}
+
 namespace {
 
 /// A folder in the form of FLaRe, removed with it.
