@@ -114,9 +114,18 @@ def check_cell(browser, page, report):
     check(browser.run("test.open_configuration()"), "the configuration does not open")
 
 
+def check_legend(browser):
+    """The legend has the chosen encodings in the order of the page, each with the color and dash of its curve."""
+    seen = browser.run("test.legend()")
+    check(len(seen["legend"]) > 2 and seen["legend"] == seen["drawn"], f"the legend is {seen}")
+    names = [name for name, *_ in seen["legend"]]
+    check(names == [name for name in seen["ranked"] if name in names], f"the legend is not in order: {seen}")
+
+
 def check_behavior(browser, page):
     """An encoding is drawn if it is chosen, and the policy of the page stops scripts and requests."""
     browser.open(page)
+    check_legend(browser)
     before = browser.run("test.symbols()")
     browser.run("test.toggle_first()")
     after = browser.run("test.symbols()")

@@ -57,6 +57,16 @@ Object.assign(test, {
     return document.getElementById("configuration0").open && !document.querySelector("dialog").open;
   },
 
+  // Returns the names, colors and dashes of the legend, those of the curves of the chosen encodings, and all names in order.
+  async legend() {
+    await test.settle();
+    const {view} = posbench.plots.find(plot => plot.kind === "curve" && plot.view), of = name => view.scale(name);
+    const attributes = node => ["stroke", "stroke-dasharray"].map(name => node.querySelector("path").getAttribute(name));
+    const chosen = [...document.querySelectorAll("#chooser input:checked")].map(box => box.parentNode.textContent);
+    return {legend: [...document.querySelectorAll("#legend span")].map(span => [span.textContent, ...attributes(span)]),
+            drawn: chosen.map(name => [name, of("color")(name), of("dash")(name).join(" ")]), ranked: of("color").domain()};
+  },
+
   async symbols() {
     await test.settle();
     return document.querySelectorAll("figure.curve .means path").length;
