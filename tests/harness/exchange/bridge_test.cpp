@@ -202,7 +202,7 @@ TEST_CASE("answers of another program's model become a report that can be merged
       Ints ids;
       for (const int t : line["scored_positions"].get<Ints>())
         ids.push_back(line["targets"][static_cast<size_t>(t)]);
-      answers += Json{{"index", line["index"]}, {"answers", ids}}.dump() + "\n";
+      answers.insert(0, Json{{"index", line["index"]}, {"answers", ids}}.dump() + "\n");  // in another order
     }
     directory.write(split + ".answers.jsonl", answers);
     std::filesystem::copy_file(directory / (split + ".jsonl.manifest.json"),

@@ -113,7 +113,9 @@ TEST_CASE("further training continues from the trained parameters, on new sample
                                          "model.width=32",
                                          "training.validate_every=50"};
   const double after = loss(trained);
-  std::vector<std::string> hardly = trained, longer = trained;
+  std::vector<std::string> hardly = trained, longer = trained, swept = trained;
+  swept[1] = "training.learning_rate=0.00001,0.01";  // the extension has the rate that was chosen
+  CHECK(loss(swept) == after);
   hardly.front() = "training.steps=1";
   CHECK(after < loss(hardly));
   longer.push_back("extend.length=4x");
