@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/name.h"
+#include "base/printable.h"
 #include "base/text.h"
 
 namespace posbench {
@@ -144,6 +146,11 @@ void OptionTable::set(std::string_view name, std::string_view text, const std::s
     for (const Option& o : options_) names.push_back(o.name);
     throw InputError(fmt::format("unknown option '{}' of {}{} (it has {})", name, owner, did_you_mean(name, names),
                                  names.empty() ? "no options" : fmt::format("{}", fmt::join(names, ", "))));
+  }
+  if (to_printable(text) != text || !has_paired_parentheses(text)) {
+    throw InputError(
+        fmt::format("{}: {} is '{}', expected {} in UTF-8 without control characters and unpaired parentheses",
+                    owner, name, to_printable(text), option->expected));
   }
   if (!option->set(text)) {
     throw InputError(fmt::format("{}: {} is '{}', expected {}", owner, name, text, option->expected));

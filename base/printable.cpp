@@ -1,5 +1,6 @@
 #include "base/printable.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -30,6 +31,12 @@ bool is_control(std::uint32_t c) {
          c == 0x200E || c == 0x200F;
 }
 
+/// Returns whether c is a space of any width, also of none.
+bool is_space(std::uint32_t c) {
+  return c == ' ' || c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200D) || c == 0x202F || c == 0x205F ||
+         c == 0x2060 || c == 0x3000 || c == 0xFEFF;
+}
+
 template <class Keep>
 std::string filtered(std::string_view text, Keep keep) {
   std::string safe;
@@ -53,6 +60,10 @@ std::string to_printable(std::string_view text) {
   return filtered(text, [](std::uint32_t c) { return !is_control(c); });
 }
 
+std::string to_printable_lines(std::string_view text) {
+  return filtered(text, [](std::uint32_t c) { return c == '\n' || !is_control(c); });
+}
+
 std::string to_valid_utf8(std::string_view text) {
   return filtered(text, [](std::uint32_t) { return true; });
 }
@@ -63,6 +74,18 @@ std::string to_one_line(std::string_view text, size_t max_size) {
   return to_printable(text.substr(0, head)) + " ... " + to_printable(text.substr(text.size() - tail));
 }
 
-bool is_name(std::string_view text) { return !text.empty() && to_printable(text) == text; }
+std::string_view trimmed(std::string_view text) {
+  size_t begin = text.size(), end = 0;
+  for (size_t at = 0; at < text.size();) {
+    std::uint32_t character = 0;
+    const size_t size = std::max<size_t>(character_size(text.substr(at), character), 1);
+    if (!is_space(character)) {
+      begin = std::min(begin, at);
+      end = at + size;
+    }
+    at += size;
+  }
+  return begin < end ? text.substr(begin, end - begin) : std::string_view();
+}
 
 }  // namespace posbench

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/name.h"
 #include "base/printable.h"
 #include "base/text.h"
 
@@ -16,8 +17,19 @@ namespace {
 
 bool is_assignment(const std::string& piece) { return piece.find('=') < piece.find_first_of(":("); }
 
+/// Returns the place behind the parenthesis that closes the first one. Returns npos if it is not closed.
+size_t closed_at(std::string_view text) {
+  int depth = 0;
+  for (size_t n = 0; n < text.size(); ++n) {
+    depth += (text[n] == '(') - (text[n] == ')');
+    if (depth == 0) return n + 1;
+  }
+  return text.npos;
+}
+
+/// Returns whether one pair of parentheses encloses the value.
 bool in_parentheses(std::string_view value) {
-  return value.size() >= 2 && value.front() == '(' && value.back() == ')';
+  return value.size() >= 2 && value.front() == '(' && closed_at(value) == value.size();
 }
 
 }  // namespace
@@ -26,7 +38,7 @@ std::string Spec::text() const {
   std::string text = name;
   char separator = ':';
   for (const auto& [key, value] : options) {
-    const bool nested = value.find_first_of(",:") != value.npos;
+    const bool nested = value.find_first_of(",:") != value.npos || in_parentheses(value) || value.ends_with(' ');
     text += fmt::format("{}{}={}{}{}", separator, key, nested ? "(" : "", value, nested ? ")" : "");
     separator = ',';
   }
@@ -40,6 +52,9 @@ Spec Spec::parse(std::string_view text) {
   if (text.size() > kMaxSize || nested > kMaxNested) {
     throw InputError(fmt::format("'{}': expected a spec of up to {} characters with up to {} colons",
                                  to_one_line(text, 200), kMaxSize, kMaxNested));
+  }
+  if (!has_paired_parentheses(text)) {
+    throw InputError(fmt::format("'{}' has a parenthesis without its partner", text));
   }
   if (in_parentheses(text)) text = text.substr(1, text.size() - 2);
   const size_t colon = text.find(':');

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/name.h"
 
 namespace posbench::inline POSBENCH_REAL {
 
@@ -115,6 +116,7 @@ void check_info(const EncodingInfo& info) {
     throw std::logic_error(
         fmt::format("the registration of an encoding has no name; its equation is '{}'", info.equation));
   }
+  check_identifier("encoding", info.name);
   require_field("encoding", info.name, "family", info.family != Family::unstated);
   require_field("encoding", info.name, "equation", !info.equation.empty());
   require_field("encoding", info.name, "source", !info.source.empty());

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/name.h"
 #include "tasks/splits.h"
 
 namespace posbench {
@@ -77,6 +78,8 @@ void check_info(const TaskInfo& info) {
     throw std::logic_error(
         fmt::format("the registration of a task has no name; its definition is '{}'", info.definition));
   }
+  check_identifier("task", info.name);
+  for (const TaskInfo::Split& split : info.splits) check_identifier("split", split.name);
   require_field("task", info.name, "family", !info.family.empty());
   require_field("task", info.name, "definition", !info.definition.empty());
   require_field("task", info.name, "source", !info.source.empty());

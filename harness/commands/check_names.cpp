@@ -26,6 +26,7 @@
 #include "harness/console/known_names.h"
 #include "harness/console/lines.h"
 #include "harness/console/message.h"
+#include "harness/console/output.h"
 #include "harness/console/status_line.h"
 #include "results/document/wrap.h"
 #include "results/json/json.h"
@@ -77,7 +78,7 @@ std::vector<std::string> with_variants(const std::vector<std::string>& specs) {
 
 /// Prints a line from a column on. A terminal breaks it.
 void print_line(const std::string& text, size_t column = 0) {
-  fmt::print("{:{}}{}\n", "", column, wrapped_lines(text, column, list_width()));
+  print_text("{:{}}{}\n", "", column, wrapped_lines(text, column, list_width()));
 }
 
 void print_detail(const std::string& text) { print_line(text, 7); }
@@ -104,7 +105,7 @@ void print(const EncodingCertificate& c) {
   print_line(fmt::format("{} {:<44} worst gradient error {:.1e} ({})", verdict(c.passed), c.encoding,
                          c.worst.error, c.worst.where));
   for (const GradientReport& gradient : c.gradients) {
-    fmt::print("       {:<14} {:<5} {:.1e}  {}\n", gradient.causal ? "causal" : "bidirectional",
+    print_text("       {:<14} {:<5} {:.1e}  {}\n", gradient.causal ? "causal" : "bidirectional",
                gradient.pre_norm ? "pre" : "post", gradient.worst.error, gradient.worst.where);
   }
   const auto yes = [](bool measured) { return measured ? "yes" : "NO"; };
@@ -126,7 +127,7 @@ void print(const std::string& encoding, const std::string& what, const ModelsCer
 void print(const SplitCertificate& split) {
   constexpr size_t kColumn = 28;
   const auto print_lines = [](const std::string& first, const std::string& text) {
-    fmt::print("       {:<20} {}\n", first, wrapped_lines(text, kColumn, list_width()));
+    print_text("       {:<20} {}\n", first, wrapped_lines(text, kColumn, list_width()));
   };
   std::string trivial;
   for (const auto& [view, accuracy] : split.baseline.trivial)
@@ -254,7 +255,7 @@ class Findings {
   /// Prints the end of the output.
   void finish(bool variants) {
     if (json_) return fmt::print("{}\n", result_.dump(2));
-    if (variants) fmt::print("{} models with options of blocks, {} over pairs of encodings\n", models_, pairs_);
+    if (variants) print_text("{} models with options of blocks, {} over pairs of encodings\n", models_, pairs_);
   }
 
   bool passed() const { return passed_; }

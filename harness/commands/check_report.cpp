@@ -26,6 +26,7 @@
 #include "base/thread_pool.h"
 #include "harness/commands/check_forms.h"
 #include "harness/console/message.h"
+#include "harness/console/output.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
 #include "harness/runs/provenance.h"
@@ -306,7 +307,7 @@ int check_report(const CheckRequest& request) {
   Rng rng = make_rng(seed, "verify");
   const int size = static_cast<int>(report.experiments.size());
   const std::vector<int> chosen = sample_distinct(rng, size, std::min(request.sample, size));
-  fmt::print("running {} of {} experiments again (--seed {} chooses the same)\n", chosen.size(), size, seed);
+  print_text("running {} of {} experiments again (--seed {} chooses the same)\n", chosen.size(), size, seed);
   std::fflush(stdout);
   std::vector<Repetition> repetitions =
       repeat(report, suite, chosen, request.jobs > 0 ? request.jobs : count_hardware_threads());
@@ -319,17 +320,17 @@ int check_report(const CheckRequest& request) {
     const auto& [name, difference, values] = repetitions[n];
     agreeing += n < chosen.size() && difference.empty();
     all_agree = all_agree && difference.empty();
-    fmt::print("{}  {}: {}\n", difference.empty() ? "same   " : "DIFFERS", name,
+    print_text("{}  {}: {}\n", difference.empty() ? "same   " : "DIFFERS", name,
                difference.empty() ? fmt::format("{} values", values) : difference);
   }
   if (!missing.empty())
-    fmt::print("{} experiments of the report's config are not in the report, the first is '{}'\n", missing.size(),
+    print_text("{} experiments of the report's config are not in the report, the first is '{}'\n", missing.size(),
                name(missing.front()));
   std::vector<std::string> differing;  // tasks and the summary
   for (size_t n = chosen.size(); n < repetitions.size(); ++n) {
     if (!repetitions[n].difference.empty()) differing.push_back(repetitions[n].name);
   }
-  fmt::print("{} of {} experiments agree{}\n", agreeing, chosen.size(),
+  print_text("{} of {} experiments agree{}\n", agreeing, chosen.size(),
              differing.empty() ? "" : fmt::format("; these differ: {}", fmt::join(differing, ", ")));
   return all_agree ? 0 : 1;
 }

@@ -19,6 +19,7 @@
 #include "harness/console/known_names.h"
 #include "harness/console/licenses.h"
 #include "harness/console/message.h"
+#include "harness/console/output.h"
 #include "harness/exchange/plugins.h"
 #include "harness/exchange/sample_set.h"
 #include "harness/runs/provenance.h"
@@ -209,9 +210,9 @@ void add_commands(CommandLine& line) {
        "in any case.",
        "Tables on a terminal are as wide as the terminal. The width of a pipe or a file is constant.",
        "Exit codes: 0 success; 1 the command ran and the answer is no (an experiment diverged, a check failed), or "
-       "disk, memory or standard output failed; 2 invalid usage or input; 3 a defect of posbench; 130 interrupted, "
-       "with running experiments saved; 128 plus the number of a signal that ended the process at once (a second "
-       "Ctrl-C, SIGKILL)."});
+       "disk, memory or standard output failed; 2 invalid usage or input; 3 a defect of posbench or of a plug-in; 130 "
+       "interrupted, with running experiments saved; 128 plus the number of a signal that ended the process at once "
+       "(a second Ctrl-C, SIGKILL)."});
   add_global_options(line);
   for (const auto add :
        {add_run, add_merge, add_reproduce, add_report, add_compare, add_board, add_site, add_inspect, add_list,
@@ -241,7 +242,7 @@ int print_completions(const CommandLine& line) {
       continue;
     }
   }
-  fmt::print("{}", completions(line, words));
+  print_text("{}", completions(line, words));
   return 0;
 }
 

@@ -18,6 +18,7 @@
 #include "harness/console/command.h"
 #include "harness/console/known_names.h"
 #include "harness/console/lines.h"
+#include "harness/console/output.h"
 #include "results/document/wrap.h"
 #include "results/json/json.h"
 #include "tasks/registry.h"
@@ -189,9 +190,9 @@ void print_list(const ListRequest& request) {
   if (request.json) {
     fmt::print("{}\n", list_json(request.kind).dump(2));
   } else if (request.markdown) {
-    fmt::print("{}", index_page(request.kind));
+    print_text("{}", index_page(request.kind));
   } else {
-    fmt::print("{}", list_text(request.kind, list_width()));
+    print_text("{}", list_text(request.kind, list_width()));
   }
 }
 

@@ -124,7 +124,7 @@ void leave_out_incompatible(RunConfig& config, const Request& request) {
 }
 
 void print_list(const Suite& suite) {
-  for (const ExperimentId& id : ids(suite.experiments)) fmt::print("{} {} {}\n", id.task, id.encoding, id.seed);
+  for (const ExperimentId& id : ids(suite.experiments)) print_text("{} {} {}\n", id.task, id.encoding, id.seed);
 }
 
 /// Returns true if the command continues a run directory and sets nothing of its configuration. Throws InputError
@@ -210,7 +210,8 @@ void add_selection(Command& command, Request& request) {
       .list("-e,--encodings", request.config.encodings, ValueKind::encoding,
             "comma-separated encodings in the same form, as in -e 'all,-dape*'")
       .default_text("those of the profile");
-  command.text("-s,--seeds", request.config.seeds, "number of seeds (3), or a list of seeds (0,5,7)")
+  command
+      .text("-s,--seeds", request.config.seeds, "number of seeds (3), or a list of seeds (0,5,7; 0, is one seed)")
       .default_text("those of the profile");
   add_configuration(command, request.config);
 }

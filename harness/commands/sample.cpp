@@ -104,7 +104,7 @@ void write_samples(const SampleRequest& request) {
   } else {
     const std::string title =
         fmt::format("stream {} of {}, seed {}: {}", set.id.text(), request.task, request.seed, use_of(set.id));
-    write_stdout(wrapped_lines(title, 0, list_width()) + "\n");
+    write_lines(wrapped_lines(title, 0, list_width()) + "\n");
   }
   for (int n = 0; n < request.count; ++n) {
     const std::uint64_t number = static_cast<std::uint64_t>(request.first) + n;
@@ -112,7 +112,7 @@ void write_samples(const SampleRequest& request) {
     if (request.json) {
       write_stdout(to_compact_json(sample_json(task, sample)) + (n + 1 < request.count ? ",\n" : "\n]\n}\n"));
     } else {
-      write_stdout(sample_text(task, number, sample));
+      write_lines(sample_text(task, number, sample));
     }
   }
 }

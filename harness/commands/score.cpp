@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/printable.h"
+#include "base/name.h"
 #include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
 #include "harness/console/command.h"
@@ -113,6 +113,7 @@ Scored read_scored(const std::filesystem::path& path, const ScoreRequest& reques
     throw InputError(fmt::format("{}: model.name is missing; add it, or use --name", name));
   }
   ExperimentResult& e = scored.experiment;
+  if (!request.name) check_name(e.id.encoding, name + ": model.name");
   e.id.task = scored.set.task->spec;
   e.id.seed = scored.set.id.seed;
   e.task_version = scored.set.task->info->version;
@@ -228,8 +229,7 @@ Report make_report(const std::vector<Scored>& files) {
 /// before anything is written, if answers are missing, duplicate, invalid or of different settings.
 int score(const ScoreRequest& request) {
   check_output_place(request.output);
-  if (request.name && !is_name(*request.name))
-    throw InputError(fmt::format("--name is '{}', expected printable text that is not empty", *request.name));
+  if (request.name) check_name(*request.name, "--name");
   Json about = provenance(request.command);
   about[kTrainedElsewhere] = true;
   Report report = read_user_files([&] {
@@ -245,7 +245,7 @@ int score(const ScoreRequest& request) {
   report.context = std::move(about);
   write_file(request.output, to_indented_json(to_json(report)));
   const int code = print_accuracies({std::move(report)}, wants_color(request.color));
-  fmt::print("\nreport: {}\n", request.output.string());
+  print_text("\nreport: {}\n", request.output.string());
   return code;
 }
 

@@ -14,6 +14,7 @@
 #include "harness/config/user_files.h"
 #include "harness/console/command.h"
 #include "harness/console/message.h"
+#include "harness/console/output.h"
 #include "harness/console/read_board.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
@@ -49,7 +50,7 @@ void write_site(const SiteRequest& request) {
   status.clear();
   size_t bytes = 0;
   for (const SiteFile& file : files) bytes += file.text.size();
-  fmt::print("{}: {} encodings, {} pages of tasks and {} claims; {:.1f} MB in {} files\n",
+  print_text("{}: {} encodings, {} pages of tasks and {} claims; {:.1f} MB in {} files\n",
              (request.directory / "index.html").string(), site.encodings.size(), site.tasks.size(),
              claim_files().size(), static_cast<double>(bytes) / 1e6, files.size() + 1);
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/name.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "encodings/presets.h"
@@ -112,6 +113,10 @@ void read_splits(const Json& json, const std::string& where, RunConfig& config) 
         refuse(where + "." + key, "'in_distribution' is what is trained on; give the task options instead");
       if (name == kShift)
         refuse(where + "." + key, "'shift' is the split of evaluation.shift; set that, or take another name");
+      check_name(name, where + "." + key + ": the name of a split");
+      if (name == "train" || name == "validation" || name.starts_with("test:"))
+        refuse(where + "." + key,
+               fmt::format("'{}' names samples in 'posbench export --split'; take another name", name));
       if (!options.is_null()) {
         const std::string place = where + "." + key + "." + name;
         for (const auto& [option, value] : expect_object(options, place).items())

@@ -194,7 +194,8 @@ bool is_pattern(const std::string& item) {
 }
 
 bool selects(const std::string& item, const std::string& spec) {
-  return is_all(item) || tests_aspect(item, spec_name(spec)) || !matching(item, {spec, spec_name(spec)}).empty();
+  return item == spec || is_all(item) || tests_aspect(item, spec_name(spec)) ||
+         !matching(item, {spec, spec_name(spec)}).empty();
 }
 
 std::vector<TaskSpec> select_tasks(const std::string& list, const std::vector<TaskSpec>& preferred) {

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/printable.h"
 #include "harness/console/message.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/run_record.h"
@@ -131,6 +132,8 @@ void write_stdout(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
     throw FileError("cannot write to standard output", errno);
 }
+
+void write_lines(std::string_view text) { write_stdout(to_printable_lines(text)); }
 
 bool write_interruptibly(const std::optional<std::filesystem::path>& file, const std::function<void()>& write) {
   if (!file || is_special(*file)) {

@@ -1,5 +1,7 @@
 // Adds options for the configuration of a run and for the format and the file of a result.
 #pragma once
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <filesystem>
 #include <functional>
@@ -7,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "harness/config/config.h"
@@ -48,6 +51,12 @@ void write_output(const Output&, const std::string& text);
 void write_document(const Output&, const Document&);
 /// Writes to standard output. Throws FileError if that fails.
 void write_stdout(std::string_view text);
+/// Writes lines to standard output, with '?' in place of what could control a terminal.
+void write_lines(std::string_view text);
+template <class... Values>
+void print_text(fmt::format_string<Values...> text, Values&&... values) {
+  write_lines(fmt::format(text, std::forward<Values>(values)...));
+}
 /// Calls `write`, which writes a file, or without one standard output. Returns false, after a message, if a signal
 /// interrupted it before the file was written. A signal ends the process at once if there is no temporary file.
 bool write_interruptibly(const std::optional<std::filesystem::path>& file, const std::function<void()>& write);

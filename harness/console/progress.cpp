@@ -117,7 +117,7 @@ void Progress::validated(const ExperimentId& id, std::optional<double> rate, con
     text += fmt::format("    {}: {}\n", split.split, accuracies(split.token, split.sequence));
   const std::lock_guard lock(mutex_);
   erase();
-  write_message(text);
+  write_message(to_printable_lines(text));
   draw();
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "harness/console/output.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/run_record.h"
 #include "results/document/render.h"
@@ -25,7 +26,7 @@ int print_accuracies(const SummarizedReport& shown, bool color) {
 
 int print_summary(const SummarizedReport& report, const std::filesystem::path& directory, bool color) {
   const int code = print_accuracies(report, color);
-  fmt::print("\nreport: {}\npage: {}\n", (directory / kReportFile).string(), (directory / kPageFile).string());
+  print_text("\nreport: {}\npage: {}\n", (directory / kReportFile).string(), (directory / kPageFile).string());
   return code;
 }
 

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -46,19 +45,12 @@ std::string join_blocks(const Document& document, bool joins_notes, Render rende
   return text;
 }
 
-std::string printable_lines(const std::string& text) {
-  std::string safe;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) safe += (safe.empty() ? "" : "\n") + to_printable(line);
-  return safe;
-}
-
 std::string console_facts(const Facts& facts, int width) {
   constexpr size_t kColumn = 16;
   std::string text;
   for (const Fact& fact : facts.facts) {
     if (fact.value.empty()) continue;
-    const std::string value = printable_lines(fact.value);
+    const std::string value = to_printable_lines(fact.value);
     text += fmt::format("{:<15} {}\n", fact.name + ":",
                         width == 0 ? indent_lines(value, kColumn) : wrapped_lines(value, kColumn, width));
   }
@@ -67,7 +59,7 @@ std::string console_facts(const Facts& facts, int width) {
 
 std::string console_lines(const Text& text, int width) {
   constexpr size_t kIndent = 4;
-  const std::string lines = printable_lines(text.text);
+  const std::string lines = to_printable_lines(text.text);
   return std::string(kIndent, ' ') +
          (width == 0 ? indent_lines(lines, kIndent) : wrapped_lines(lines, kIndent, width)) + "\n";
 }

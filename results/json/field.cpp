@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/name.h"
 #include "base/printable.h"
 #include "base/text.h"
 #include "results/json/json.h"

@@ -337,8 +337,9 @@ TEST_CASE("messages suggest the option, the split or the match that was meant") 
   CHECK(error("bench --sizes ''").find("--sizes is empty") != std::string::npos);
   CHECK(error("check standard").find("no encoding or task is called 'standard'") != std::string::npos);
   CHECK(error("show layers:window=abc").find("window is 'abc', expected") != std::string::npos);
-  CHECK(error("score x.jsonl --name '' -o x.json").find("--name is '', expected printable text") !=
-        std::string::npos);
+  for (const char* name : {"", " ", "a,b", "all"})
+    CHECK(error(fmt::format("score x.jsonl --name '{}' -o x.json", name))
+              .starts_with(fmt::format("posbench: --name is '{}', ", name)));
   CHECK(error("run -t flip_flop -e rope --set training.momentum=0.5").find("training.optimizer=adamw has none") !=
         std::string::npos);
   CHECK(error("inspect nowhere flip_flop rope").find("nowhere does not exist, expected a run directory") !=

@@ -4,9 +4,10 @@ messages_test.py POSBENCH [TEST...]
 """
 
 import json
+import shutil
 import subprocess
 
-from program_case import PROGRAM, TINY, Case, run_tests
+from program_case import ONE_SEQUENCE, PROGRAM, TINY, Case, run_tests
 
 
 class Messages(Case):
@@ -152,6 +153,78 @@ class Messages(Case):
         done = subprocess.run(command, executable=PROGRAM, cwd=self.folder, stdout=subprocess.PIPE)
         self.assertEqual(done.returncode, 0)
         json.loads(done.stdout)
+
+    def test_every_configuration_that_is_accepted_gives_a_report_that_can_be_read(self):
+        names = [
+            "",
+            " ",
+            *"a b|a\nb|\t|\0|\x1b[31m|\x9b|\u202e|\u6a21|a,b|a=b|-a|a(|a)|((a))|(a)(b)|a:b|*|[a]|a\\".split("|"),
+        ]
+        names += ["'\"<&", "all", "aspect:x", "train", "validation", "test:x"]
+        accepted = []
+        for name in names:
+            if name.strip("\0"):
+                (self.folder / name).write_text("0123456789" * 100)
+            split = {"tasks": "parity_check", "splits": {"parity_check": {name: {"length": "2x"}}}}
+            files = [{"tasks": [f"text:file={value}"]} for value in (name, f"({name})")]
+            for config in (split, *files, {"tasks": "text", "sweep": {"task.file": [name]}}):
+                (self.folder / "config.json").write_text(
+                    json.dumps({"profile": "smoke", "encodings": "none", **config})
+                )
+                run = ["run", "--config", "config.json", *ONE_SEQUENCE]
+                with self.subTest(config=config):
+                    shutil.rmtree(self.folder / "run", ignore_errors=True)
+                    made = subprocess.run([PROGRAM, *run, "-q", "-o", "run"], cwd=self.folder, capture_output=True)
+                    if made.returncode != 0:  # before it trains
+                        self.assertEqual(made.returncode, 2)
+                        self.check_one_line(made.stderr)
+                        self.assertFalse((self.folder / "run").exists())
+                        continue
+                    accepted.append(name)
+                    self.posbench(*run, "--show-config")
+                    self.posbench("run", "--resume", "-o", "run")
+                    self.posbench("merge", "run", "-o", "merged", "--force")
+                    self.posbench("report", "run", *(["--split", f"in_distribution,{name}"] if config is split else []))
+                    if config is split:
+                        self.posbench(
+                            "export", "parity_check", "--config", "config.json", "--split", name, "-o", "x.jsonl"
+                        )
+                        manifest = json.loads((self.folder / "x.jsonl.manifest.json").read_text())
+                        self.assertEqual(manifest["purpose"], f"test:{name}")
+        self.assertGreater(len(accepted), 20)
+        self.posbench("run", "-t", b"text:file=caf\xe9", "--show-config", code=2)
+
+    def test_texts_of_files_and_paths_reach_no_terminal_with_control_characters(self):
+        odd = "a\x1b[31m\x9b1m\u202e"
+        shown = [self.posbench(*TINY, "-e", "none", "-q", "-o", odd)]
+        report = json.loads((self.folder / odd / "report.json").read_text())
+        failed = {"status": "failed", "reason": odd, "splits": [], "final_loss": None, "learning_curve": []}
+        failed = {**report["experiments"][0], **failed, "encoding": "rope"}
+        report["tasks"][0]["splits"][1]["options"] = {"length": odd}
+        report["summary"][0]["task"] = odd
+        report["config"]["encodings"].append("rope")
+        report["experiments"].append(failed)
+        report["context"].update(dict.fromkeys(("host", "cpu", "command", "commit", "compiler"), odd))
+        (self.folder / "x.json").write_text(json.dumps(report))
+        failed["description"] = odd
+        (self.folder / "y.json").write_text(json.dumps(report))
+        for code, arguments in (
+            (0, ["merge", odd, "-o", f"{odd}2"]),
+            (0, ["check", odd]),
+            (1, ["check", "x.json"]),
+            (0, ["report", "y.json"]),
+            (0, ["report", "y.json", "--format", "markdown"]),
+            (0, ["report", "y.json", "--format", "latex"]),
+            (0, ["report", "y.json", "--format", "csv"]),
+            (0, ["compare", "x.json", "y.json"]),
+            (0, ["export", "rope", "-o", f"{odd}.json"]),
+            (0, ["report", odd, "-o", f"{odd}.html"]),
+        ):
+            shown.append(self.posbench(*arguments, code=code))
+        for done in shown:
+            with self.subTest(arguments=done.args):
+                text = (done.stdout + done.stderr).decode().replace("\r\n", "\n")
+                self.assertFalse([c for c in text if c != "\n" and not c.isprintable()], repr(text))
 
     def test_merge_recommends_only_what_it_has(self):
         self.posbench(*TINY, "-e", "none", "-q", "-o", "run")
