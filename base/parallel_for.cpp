@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace {
 /// The pending calls, shared by the threads.
 class Calls {
  public:
-  Calls(size_t count, const std::function<void(size_t)>& f, const std::function<void(int)>& on_jobs_reduced)
+  Calls(size_t count, const std::function<void(size_t)>& f, const OnJobsReduced& on_jobs_reduced)
       : count_(count), f_(f), on_jobs_reduced_(on_jobs_reduced) {}
 
   /// Makes calls until none is left, or until other threads are to make them.
@@ -44,7 +45,7 @@ class Calls {
       }
       repeated_.push_back(*i);
       if (threads_ == 1) continue;
-      if (on_jobs_reduced_) on_jobs_reduced_(threads_ - 1);
+      if (on_jobs_reduced_) on_jobs_reduced_(threads_ - 1, Resource::memory);
       break;
     }
     --threads_;
@@ -55,10 +56,10 @@ class Calls {
     ++threads_;
   }
   /// Takes back add_thread() if the thread could not be started.
-  void remove_thread() {
+  void remove_thread(Resource lacking) {
     const std::lock_guard lock(mutex_);
     --threads_;
-    if (on_jobs_reduced_) on_jobs_reduced_(threads_);
+    if (on_jobs_reduced_) on_jobs_reduced_(threads_, lacking);
   }
   void rethrow() const {
     if (failure_) std::rethrow_exception(failure_);
@@ -76,7 +77,7 @@ class Calls {
 
   const size_t count_;
   const std::function<void(size_t)>& f_;
-  const std::function<void(int)>& on_jobs_reduced_;
+  const OnJobsReduced& on_jobs_reduced_;
   std::mutex mutex_;
   size_t next_ = 0;
   std::vector<size_t> repeated_;  // calls that ran out of memory while others ran
@@ -87,7 +88,7 @@ class Calls {
 }  // namespace
 
 void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
-                  const std::function<void(int threads)>& on_jobs_reduced) {
+                  const OnJobsReduced& on_jobs_reduced) {
   Calls calls(count, f, on_jobs_reduced);
   const size_t num_threads = std::min(count, static_cast<size_t>(jobs));
   std::vector<std::thread> threads;
@@ -96,8 +97,11 @@ void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
     calls.add_thread();
     try {
       threads.emplace_back([&] { calls.work(); });
-    } catch (const std::exception&) {  // std::system_error or std::bad_alloc
-      calls.remove_thread();
+    } catch (const std::bad_alloc&) {
+      calls.remove_thread(Resource::memory);
+      break;
+    } catch (const std::system_error&) {
+      calls.remove_thread(Resource::threads);
       break;
     }
   }

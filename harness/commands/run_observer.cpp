@@ -63,8 +63,11 @@ void RunObserver::on_finished(const std::vector<ExperimentResult>& results, doub
   }
 }
 
-void RunObserver::on_jobs_reduced(int jobs) {
-  progress_.warn(fmt::format("memory is too small for {} experiments at once; continuing with {}", jobs_, jobs));
+void RunObserver::on_jobs_reduced(int jobs, Resource lacking) {
+  progress_.warn(fmt::format(
+      "{} for {} experiments at once; continuing with {}",
+      lacking == Resource::memory ? "memory is too small" : "the system starts too few threads (ulimit -u)", jobs_,
+      jobs));
 }
 
 double RunObserver::resume(const Experiment& e, const Model& model, LearningRateSweep& sweep) const {

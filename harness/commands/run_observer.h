@@ -30,7 +30,7 @@ class RunObserver final : public ExperimentObserver {
   void on_progress(double cost) override;
   void on_trained(const Experiment&, const Model&, const Parameters&) override;
   void on_finished(const std::vector<ExperimentResult>&, double seconds_of_all) override;
-  void on_jobs_reduced(int jobs) override;
+  void on_jobs_reduced(int jobs, Resource lacking) override;
 
  private:
   /// Restores the last checkpoint of the sweep, if any. Returns the seconds that were spent before it.

@@ -230,7 +230,8 @@ void run_suite(const std::vector<Experiment>& experiments, int jobs, std::stop_s
       throw;
     }
   };
-  parallel_for(experiments.size(), jobs, run, [&](int jobs_left) { observer.on_jobs_reduced(jobs_left); });
+  parallel_for(experiments.size(), jobs, run,
+               [&](int jobs_left, Resource lacking) { observer.on_jobs_reduced(jobs_left, lacking); });
 }
 
 }  // namespace posbench

@@ -2,6 +2,7 @@
 #pragma once
 #include <vector>
 
+#include "base/parallel_for.h"
 #include "harness/training/learning_rate_sweep.h"
 #include "results/types/experiment_result.h"
 
@@ -32,7 +33,7 @@ class ExperimentObserver {
   /// together. Not called if the experiment was stopped.
   virtual void on_finished(const std::vector<ExperimentResult>&, double /*seconds*/) {}
   /// The memory was too small for all jobs; `jobs` of them remain.
-  virtual void on_jobs_reduced(int /*jobs*/) {}
+  virtual void on_jobs_reduced(int /*jobs*/, Resource /*lacking*/) {}
 
   double checkpoint_seconds = 60;
 };

@@ -59,7 +59,8 @@ TEST_CASE("a call that runs out of memory while others run is repeated by fewer 
         if (others > 0 && in_time()) throw std::bad_alloc();  // the memory suffices for one
         ++done;
       },
-      [&](int threads) {
+      [&](int threads, Resource lacking) {
+        CHECK(lacking == Resource::memory);
         remaining.push_back(threads);
         reduced = true;
       });
