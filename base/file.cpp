@@ -7,12 +7,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -56,9 +59,44 @@ void check_writable(const fs::path& folder, const fs::path& shown) {
 std::atomic<bool> interrupted{false};
 
 void on_signal(int signal) {
-  if (!interrupted.exchange(true)) return;
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
+  if (interrupted.exchange(true)) end_by_signal(signal);
+}
+
+/// The temporary files that a signal deletes. A handler can neither lock nor allocate.
+struct TemporaryPath {
+  std::atomic<bool> is_taken = false, is_complete = false;
+  std::array<char, PATH_MAX> text{};
+};
+std::array<TemporaryPath, 64> temporary_paths;  // more at a time stay after a signal
+
+void add_temporary(const fs::path& path) {
+  const std::string& text = path.native();
+  if (text.size() >= PATH_MAX) return;
+  for (TemporaryPath& slot : temporary_paths) {
+    if (slot.is_taken.exchange(true)) continue;
+    text.copy(slot.text.data(), text.size());
+    slot.text.at(text.size()) = '\0';
+    slot.is_complete = true;
+    return;
+  }
+}
+
+void drop_temporary(const fs::path& path) {
+  for (TemporaryPath& slot : temporary_paths) {
+    if (!slot.is_complete || path.native() != slot.text.data()) continue;
+    slot.is_complete = false;
+    slot.is_taken = false;
+    return;
+  }
+}
+
+/// Returns the folder for temporary files, which TMPDIR may name.
+fs::path temporary_folder() {
+  std::error_code error;
+  if (const fs::path folder = fs::temp_directory_path(error); !error) return folder;
+  const char* const given = std::getenv("TMPDIR");
+  throw InputError(fmt::format("the folder for temporary files is '{}', expected one that exists; correct TMPDIR",
+                               given ? given : "/tmp"));
 }
 
 }  // namespace
@@ -74,6 +112,20 @@ SignalGuard::SignalGuard() {
 SignalGuard::~SignalGuard() {
   for (size_t n = 0; n < kSignals.size(); ++n) std::signal(kSignals[n], old_[n]);
   interrupted = false;
+}
+
+void end_by_signal(int signal) {
+  for (const TemporaryPath& slot : temporary_paths) {
+    if (slot.is_complete) unlink(slot.text.data());
+  }
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void remove_temporaries_on_signals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
+    if (std::signal(signal, end_by_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
 }
 
 void check_interrupted() {
@@ -130,13 +182,20 @@ void File::write_at(off_t offset, std::string_view text) {
 }
 
 std::string File::read(std::uintmax_t max_size) {
+  const auto check = [&](std::uintmax_t size) {
+    if (size > max_size) throw InputError(fmt::format("{}: has more than {} bytes", shown_.string(), max_size));
+  };
   std::string text, chunk(kBlock, '\0');
+  const auto all = static_cast<std::uintmax_t>(size()), done = static_cast<std::uintmax_t>(offset());
+  if (all > done) {  // 0 for a pipe
+    check(all - done);
+    text.reserve(all - done);
+  }
   for (;;) {
     const size_t n = read(chunk.data(), chunk.size());
     if (n == 0) return text;
     text.append(chunk, 0, n);
-    if (text.size() > max_size)
-      throw InputError(fmt::format("{}: has more than {} bytes", shown_.string(), max_size));
+    check(text.size());
   }
 }
 
@@ -152,10 +211,19 @@ void File::flush() {
   if (fsync(descriptor_) != 0) fail("write");
 }
 
+/// Returns the current offset; 0 for a pipe.
+off_t File::offset() const { return std::max<off_t>(lseek(descriptor_, 0, SEEK_CUR), 0); }
+
 off_t File::size() const {
   struct stat about {};
   if (fstat(descriptor_, &about) != 0) fail("read");
   return about.st_size;
+}
+
+bool File::is_linked() const {
+  struct stat about {};
+  if (fstat(descriptor_, &about) != 0) fail("read");
+  return about.st_nlink > 1;
 }
 
 void File::truncate(off_t size) {
@@ -182,15 +250,27 @@ OutputFile::OutputFile(const fs::path& path, Order order) {
     return;
   }
   target_ = follow_links(path);
-  temporary_ = temporary_name(special_ ? fs::temp_directory_path() : folder_of(target_));
-  file_ = std::make_unique<File>(temporary_, O_RDWR | O_CREAT | O_EXCL, path);
-  if (special_) remove_file(std::exchange(temporary_, {}));  // the bytes stay until the file is closed
+  temporary_ = temporary_name(special_ ? temporary_folder() : folder_of(target_));
+  add_temporary(temporary_);
+  try {
+    file_ = std::make_unique<File>(temporary_, O_RDWR | O_CREAT | O_EXCL, path);
+  } catch (...) {
+    drop_temporary(temporary_);
+    throw;
+  }
+  if (special_) remove_temporary();  // the bytes stay until the file is closed
 }
 
-OutputFile::~OutputFile() {
+/// Deletes the temporary file, unless it was renamed.
+void OutputFile::remove_temporary() {
+  if (temporary_.empty()) return;
   std::error_code ignored;
-  if (!temporary_.empty()) fs::remove(temporary_, ignored);
+  fs::remove(temporary_, ignored);
+  drop_temporary(temporary_);
+  temporary_.clear();
 }
+
+OutputFile::~OutputFile() { remove_temporary(); }
 
 void OutputFile::finish() {
   if (special_) {
@@ -200,7 +280,7 @@ void OutputFile::finish() {
     file_->flush();
     check_interrupted();
     rename_file(temporary_, target_);
-    temporary_.clear();
+    drop_temporary(std::exchange(temporary_, {}));
   }
 }
 
@@ -212,6 +292,14 @@ void write_file(const fs::path& path, std::string_view text) {
 
 std::string read_file(const fs::path& path, std::uintmax_t max_size) {
   return File(path, O_RDONLY).read(max_size);
+}
+
+void refuse_memory(const fs::path& path) {
+  std::error_code ignored;
+  const std::uintmax_t size = fs::file_size(path, ignored);
+  throw FileError(fmt::format("out of memory while '{}'{} is read; use a smaller file, or more memory",
+                              path.string(), ignored ? "" : fmt::format(" of {} bytes", size)),
+                  ENOMEM);
 }
 
 void for_each_line(const fs::path& path, const std::function<void(std::string_view line, bool is_whole)>& f) {

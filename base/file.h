@@ -11,6 +11,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -37,6 +38,8 @@ class File {
   size_t read(char* to, size_t size);
   void flush();  // to the disk
   off_t size() const;
+  /// Returns true if the file has several names (hard links).
+  bool is_linked() const;
   void truncate(off_t size);
   /// Locks the file for this process until it is closed or the process ends. Returns false if another process has
   /// locked it.
@@ -45,6 +48,7 @@ class File {
   void check_in_place() const;
 
  private:
+  off_t offset() const;
   [[noreturn]] void fail(const char* action) const;
 
   std::filesystem::path path_, shown_;
@@ -72,6 +76,11 @@ class SignalGuard {
   std::array<void (*)(int), kSignals.size()> old_{};
 };
 
+/// Deletes the temporary files of all OutputFiles and ends the process by a signal. A signal handler may call it.
+void end_by_signal(int signal);
+/// Makes the signals that end the process call end_by_signal(), unless the caller ignores them.
+void remove_temporaries_on_signals();
+
 /// Throws Interrupted if a signal came while a SignalGuard lives.
 void check_interrupted();
 
@@ -95,6 +104,8 @@ class OutputFile {
   void finish();
 
  private:
+  void remove_temporary();
+
   std::filesystem::path target_, temporary_;
   std::unique_ptr<File> file_, special_;  // special_ gets the bytes of file_
 };
@@ -104,6 +115,18 @@ void write_file(const std::filesystem::path&, std::string_view text);
 /// Reads a whole file or pipe. Throws InputError if it has more than `max_size` bytes.
 std::string read_file(const std::filesystem::path&,
                       std::uintmax_t max_size = std::numeric_limits<std::uintmax_t>::max());
+
+/// Throws FileError: the content of a file needs more memory than there is.
+[[noreturn]] void refuse_memory(const std::filesystem::path&);
+/// Returns f(), which reads a file that the user named. Calls refuse_memory() if memory runs out.
+template <class F>
+auto within_memory(const std::filesystem::path& file, F f) {
+  try {
+    return f();
+  } catch (const std::bad_alloc&) {
+    refuse_memory(file);
+  }
+}
 
 /// Calls f with each line of a file, without its line break, and with true if it has one: the last may have none.
 void for_each_line(const std::filesystem::path&,

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/parallel_for.h"
 #include "base/printable.h"
 #include "base/text.h"
@@ -51,10 +52,7 @@ std::atomic<bool> failed_fast{false};
 /// second signal ends the program at once. No code registers a callback for the stop, so that requesting it only
 /// sets an atomic flag.
 void on_signal(int signal) {
-  if (!interruption.request_stop()) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
+  if (!interruption.request_stop()) end_by_signal(signal);
 }
 
 /// Quotes a word for a shell.

@@ -55,7 +55,7 @@ Arrays read_json_arrays(const std::filesystem::path& path) {
 }
 
 Arrays read_safetensors(const std::filesystem::path& path) {
-  const std::string bytes = read_file(path), file = path.string();
+  const std::string bytes = read_array_bytes(path), file = path.string();
   const ArrayFile read = parse_arrays(bytes, file);
   Arrays arrays;
   for (const auto& [given_name, view] : read.arrays) {
@@ -143,8 +143,8 @@ Arrays make_vectors(VectorsRequest& vectors) {
 }
 
 Arrays read_vectors(const std::filesystem::path& path) {
-  Arrays arrays =
-      read_user_files([&] { return is_json_file(path) ? read_json_arrays(path) : read_safetensors(path); });
+  const auto read = [&] { return is_json_file(path) ? read_json_arrays(path) : read_safetensors(path); };
+  Arrays arrays = within_memory(path, [&] { return read_user_files(read); });
   for (GoldenArray& array : arrays) {
     if (array.shape.empty()) array.shape = {1};
   }

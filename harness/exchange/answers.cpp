@@ -1,5 +1,6 @@
 #include "harness/exchange/answers.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/error.h"
@@ -29,7 +31,7 @@ namespace {
 class ArrayAnswers final : public Answers {
  public:
   explicit ArrayAnswers(const std::filesystem::path& path)
-      : bytes_(read_file(path)), file_(parse_arrays(bytes_, path.string())) {
+      : bytes_(read_array_bytes(path)), file_(parse_arrays(bytes_, path.string())) {
     const std::string file = path.string();
     const auto find = [&](const char* name) {
       const auto found = file_.arrays.find(name);
@@ -81,6 +83,10 @@ class ArrayAnswers final : public Answers {
 class LineAnswers final : public Answers {
  public:
   explicit LineAnswers(const std::filesystem::path& path) {
+    std::error_code error;
+    const bool is_file = std::filesystem::is_regular_file(path, error);
+    if (char first = ' '; is_file && File(path, O_RDONLY).read(&first, 1) > 0 && first == '\0')
+      refuse_answers(path.string(), "not JSON: it begins with a zero byte");
     for_each_line(path, [&](std::string_view text, bool) {  // the last line need not end
       add(text, fmt::format("{}:{}", path.string(), index.size() + 1));
     });
@@ -145,13 +151,17 @@ std::vector<size_t> match_rows(const Answers& answers, const SampleSet& set, con
 }  // namespace
 
 std::unique_ptr<Answers> read_answers(const std::filesystem::path& path) {
-  if (lower_case(path.extension().string()) == ".jsonl") return std::make_unique<LineAnswers>(path);
-  return std::make_unique<ArrayAnswers>(path);
+  const bool is_lines = lower_case(path.extension().string()) == ".jsonl";
+  return within_memory(path, [&]() -> std::unique_ptr<Answers> {
+    if (is_lines) return std::make_unique<LineAnswers>(path);
+    return std::make_unique<ArrayAnswers>(path);
+  });
 }
 
 SplitResult score(const Answers& answers, const SampleSet& set, const std::string& file) {
   const std::vector<size_t> rows = match_rows(answers, set, file);
   const int vocabulary = set.task->model_config.vocabulary;
+  const auto is_finite = [](double x) { return std::isfinite(x); };
   Tally tally;
   std::vector<double> logits;
   for (std::uint64_t n = 0; n < set.count; ++n) {
@@ -180,8 +190,9 @@ SplitResult score(const Answers& answers, const SampleSet& set, const std::strin
                                          logits.size(), vocabulary));
       }
       logits.resize(static_cast<size_t>(set.stream().num_outputs()));
-      if (std::any_of(logits.begin(), logits.end(), [](double x) { return std::isnan(x) || x == HUGE_VAL; }))
-        refuse_answers(file, fmt::format("{}: a logit at scored position {} is NaN or infinite", sample, column));
+      if (!std::ranges::all_of(logits, is_finite))
+        refuse_answers(file, fmt::format("{}: a logit at scored position {} is {}, expected a finite number",
+                                         sample, column, *std::ranges::find_if_not(logits, is_finite)));
       scored.push_back(score_answer(logits, example.candidates, target));
     }
     tally.add(example, length, scored);

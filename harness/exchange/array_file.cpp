@@ -1,5 +1,6 @@
 #include "harness/exchange/array_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,8 +33,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the numbers of the format");
 
 constexpr const char* kMetadata = "__metadata__";
-constexpr size_t kAlignment = 8;    // of the numbers
-constexpr size_t kPiece = 1 << 20;  // bytes of an array that are buffered before they are written
+constexpr std::uint64_t kMaxHeader = 100'000'000;  // bytes, as in the library safetensors
+constexpr size_t kAlignment = 8;                   // of the numbers
+constexpr size_t kPiece = 1 << 20;                 // bytes of an array that are buffered before they are written
 
 struct ScalarName {
   const char *in_file, *in_messages;
@@ -110,6 +112,35 @@ void check_places(const ArrayFile& arrays, size_t header, const std::string& fil
   }
   if (end != arrays.numbers.size())
     refuse_size(file, header + arrays.numbers.size(), header + end, "by its header");
+}
+
+/// Returns the size of the header, given the first bytes of a file of `all` bytes.
+std::uint64_t header_size(std::string_view bytes, std::uint64_t all, const std::string& file) {
+  if (bytes.starts_with("PK")) refuse_npz(file);
+  std::uint64_t size = 0;
+  if (bytes.size() <= sizeof size || bytes[sizeof size] != '{')
+    throw InputError(to_printable(file + ": no .safetensors file, or a truncated one"));
+  std::memcpy(&size, bytes.data(), sizeof size);
+  if (size > kMaxHeader) {
+    throw InputError(to_printable(
+        fmt::format("{}: its header has {} bytes, expected up to {}; it is damaged", file, size, kMaxHeader)));
+  }
+  if (size > all - sizeof size)
+    refuse_size(file, all, sizeof size + std::min(size, std::uint64_t{1} << 62), "or more");
+  return size;
+}
+
+/// Returns the number of bytes after the header that it states.
+std::uint64_t stated_size(std::string_view header, const std::string& file) {
+  const Json json = parse_json(header, file);
+  const Field root(json, file);
+  std::uint64_t size = 0;
+  for (const auto& [name, ignored] : root.object().items()) {
+    if (name == kMetadata) continue;
+    const Field array = root[name.c_str()], ends = array["data_offsets"];
+    ends.each([&](const Field& end) { size = std::max(size, end.natural()); });
+  }
+  return size;
 }
 
 template <class T>
@@ -257,13 +288,7 @@ double ArrayView::number(std::int64_t index) const {
 }
 
 ArrayFile parse_arrays(std::string_view bytes, const std::string& file) {
-  if (bytes.starts_with("PK")) refuse_npz(file);
-  std::uint64_t size = 0;
-  if (bytes.size() <= sizeof size || bytes[sizeof size] != '{')
-    throw InputError(to_printable(file + ": no .safetensors file, or a truncated one"));
-  std::memcpy(&size, bytes.data(), sizeof size);
-  if (size > bytes.size() - sizeof size)
-    refuse_size(file, bytes.size(), sizeof size + std::min(size, std::uint64_t{1} << 62), "or more");
+  const std::uint64_t size = header_size(bytes, bytes.size(), file);
   const Json header = parse_json(bytes.substr(sizeof size, size), file);
   ArrayFile result{.numbers = bytes.substr(sizeof size + size)};
   const Field root(header, file);
@@ -278,6 +303,30 @@ ArrayFile parse_arrays(std::string_view bytes, const std::string& file) {
   }
   check_places(result, sizeof size + size, file);
   return result;
+}
+
+std::string read_array_bytes(const std::filesystem::path& path) {
+  File file(path, O_RDONLY);
+  const std::string name = path.string();
+  std::string bytes;
+  const auto read_to = [&](std::uint64_t size) {
+    const size_t before = bytes.size();
+    bytes.resize(size);
+    size_t end = before;
+    while (const size_t n = end < size ? file.read(bytes.data() + end, size - end) : 0) end += n;
+    bytes.resize(end);
+  };
+  const auto size = static_cast<std::uint64_t>(file.size());
+  if (size == 0) return file.read();  // a pipe
+  constexpr size_t kStart = 9;        // the size of the header and '{'
+  read_to(kStart);
+  const std::uint64_t begin = kStart - 1 + header_size(bytes, size, name);
+  read_to(begin);
+  const std::uint64_t stated = stated_size(std::string_view(bytes).substr(kStart - 1), name);
+  if (stated != size - begin)
+    refuse_size(name, size, begin + std::min(stated, std::uint64_t{1} << 62), "by its header");
+  read_to(size);
+  return bytes;
 }
 
 }  // namespace posbench

@@ -93,4 +93,8 @@ struct ArrayFile {
 /// order.
 ArrayFile parse_arrays(std::string_view bytes, const std::string& file);
 
+/// Returns the bytes of a file of arrays. Throws InputError before it reads the numbers if the size of the file is
+/// not that which its header states.
+std::string read_array_bytes(const std::filesystem::path&);
+
 }  // namespace posbench

@@ -20,6 +20,7 @@
 #include "encodings/registry.h"
 #include "harness/config/experiment_config.h"
 #include "harness/config/names.h"
+#include "harness/exchange/array_file.h"
 #include "harness/exchange/checksum.h"
 #include "harness/exchange/safetensors.h"
 
@@ -128,7 +129,7 @@ std::filesystem::path find_model(const std::filesystem::path& run, const std::st
 
 SavedModel load_model(const std::filesystem::path& path) {
   const std::string name = path.string();
-  const SafeTensors file = parse_safetensors(read_file(path), name);
+  const SafeTensors file = within_memory(path, [&] { return parse_safetensors(read_array_bytes(path), name); });
   const auto text = [&](const std::string& key) { return find_metadata(file, key, name); };
   SavedModel saved;
   try {

@@ -39,7 +39,7 @@ ScoredAnswer score_answer(std::span<const double> logits, const std::vector<int>
   } else {
     for (const int id : candidates) consider(id);
   }
-  const bool is_right = predicted == target && !std::isnan(at(target));
+  const bool is_right = predicted == target && std::isfinite(at(target));
   return {.right = is_right,
           .predicted = predicted,
           .loss = std::log(total) + top - at(target),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <istream>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/printable.h"
 #include "results/json/json.h"
 #include "results/json/read_bytes.h"
@@ -148,6 +150,8 @@ Json read_json(ByteSource& source, const TakeItem& take) {
   } catch (const InputError&) {
     source.check_rest();  // an error may come from damaged bytes
     throw;
+  } catch (const std::bad_alloc&) {
+    refuse_memory(source.name());
   }
 }
 

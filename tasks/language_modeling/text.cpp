@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -89,6 +90,8 @@ std::string read_text(const std::string& file) {
   };
   try {
     return read_file(file, kMaxBytes);
+  } catch (const std::bad_alloc&) {
+    throw refuse("does not fit into memory");
   } catch (const FileError&) {
     throw refuse("cannot be read");
   } catch (const InputError&) {

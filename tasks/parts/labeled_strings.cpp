@@ -35,6 +35,8 @@ std::vector<std::string> read_lines(const Path& file) {
   std::string text;
   try {
     text = read_file(file, kMaxBytes);
+  } catch (const std::bad_alloc&) {
+    throw refuse(file, "does not fit into memory");
   } catch (const FileError&) {
     throw refuse(file, "cannot be read; the folder needs main.tok, labels.txt and num-edits.txt");
   } catch (const InputError&) {

@@ -326,16 +326,23 @@ TEST_CASE_METHOD(Exported, "answers that cannot be scored are refused in one lin
 
 TEST_CASE_METHOD(Exported, "logits that cannot be scored are refused in one line, and nothing is written") {
   const auto vocabulary = about["vocabulary"].get<std::int64_t>();
-  {
-    ArrayWriter file(directory / "b.safetensors",
-                     {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, vocabulary}}},
-                     Json::object());
-    file.append(0, std::vector<std::int64_t>{0, 1, 2});
-    file.append(1, std::vector<float>(static_cast<size_t>(3 * vocabulary), std::nanf("")));
-    file.finish();
+  for (const auto& [value, name] :
+       {std::pair(std::nanf(""), "nan"), std::pair(HUGE_VALF, "inf"), std::pair(-HUGE_VALF, "-inf")}) {
+    for (const bool all : {true, false}) {
+      ArrayWriter file(directory / "b.safetensors",
+                       {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, vocabulary}}},
+                       Json::object());
+      std::vector<float> logits(static_cast<size_t>(3 * vocabulary), all ? value : 1);
+      logits.front() = value;
+      file.append(0, std::vector<std::int64_t>{0, 1, 2});
+      file.append(1, logits);
+      file.finish();
+      CHECK(refused(read_whole(directory / "b.safetensors"), about, "b.safetensors") ==
+            fmt::format("posbench: b.safetensors: sample 0: a logit at scored position 0 is {}, expected a finite "
+                        "number",
+                        name));
+    }
   }
-  CHECK(refused(read_whole(directory / "b.safetensors"), about, "b.safetensors") ==
-        "posbench: b.safetensors: sample 0: a logit at scored position 0 is NaN or infinite");
   {
     ArrayWriter file(directory / "c.safetensors",
                      {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, 2}}}, Json::object());

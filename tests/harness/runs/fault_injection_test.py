@@ -206,11 +206,36 @@ def test(base):
     assert injected == {(scenario.name, fault) for scenario in scenarios for fault in FAULTS}, injected
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         wrong = list(filter(None, pool.map(lambda w: w[0].inject(base, *w[1:]), work)))
-    wrong += synced(base) + fewer_threads(base)
+    wrong += synced(base) + fewer_threads(base) + ended(whole)
     counts = collections.Counter(w[0].name for w in work)
     print(", ".join(f"{count} faults in {name}" for name, count in counts.items()))
     print("\n".join(wrong))
     return 1 if wrong else 0
+
+
+def ended(whole):
+    """A signal that ends a command while it writes a file leaves the old file and no temporary one."""
+    wrong = []
+    for words in (
+        ["report", "run", "-o", "x.html"],
+        ["report", "run", "-o", "x.csv"],
+        ["compare", "run", "run", "-o", "x.md"],
+        ["export", "rope", "-o", "x.json"],
+        ["export", "rope", "-o", "x.safetensors"],
+        ["export", "parity_check", "-n", "9", "-o", "x.safetensors"],
+        ["export", "parity_check", "-n", "9", "-o", "x.jsonl"],
+        ["export", "run", "parity_check", "none", "-n", "9", "-o", "x.safetensors"],
+        ["inspect", "run", "parity_check", "none", "-o", "x.html"],
+    ):
+        (whole / words[-1]).write_text("old\n")
+        before = files(whole)
+        for signal in ("TERM", "INT", "HUP"):
+            code, message, _ = strace(whole, ["-e", "trace=fsync", "-e", f"inject=fsync:signal={signal}:when=1"], words)
+            if code == 0 or files(whole) != before:
+                wrong.append(
+                    f"{' '.join(words)} that SIG{signal} ended: exit code {code}, {set(files(whole)) - set(before)}"
+                )
+    return wrong
 
 
 def synced(base):
@@ -238,7 +263,7 @@ def fewer_threads(base):
     words[words.index("-j") + 1] = "8"
     code, message, _ = strace(folder, ["-e", "trace=clone,clone3", "-e", "inject=clone,clone3:error=EAGAIN"], words)
     lines = (folder / "run/experiments.jsonl").read_text().count("\n") if code == 0 else 0
-    if code == 0 and lines == 3 and "continuing with 1" in message:
+    if code == 0 and lines == 3 and "the system starts too few threads (ulimit -u)" in message and "with 1" in message:
         return []
     return [f"without threads: exit code {code}, {lines} of 3 experiments: {message}"]
 

@@ -187,6 +187,14 @@ class SpecialFiles(Case):
         self.check_one_line(self.posbench(*arguments, "regular", code=1, preexec_fn=limited).stderr)
         self.assertEqual(self.files("."), before)
 
+    def test_a_missing_folder_for_temporary_files_is_named(self):
+        environment = {**os.environ, "TMPDIR": "/no/such"}
+        export = ["export", "parity_check", "-n", "2", "--format", "safetensors", "-o"]
+        (self.folder / "out").symlink_to("/proc/self/fd/1")
+        done = self.posbench(*export, "out", env=environment, code=2)
+        self.assertIn(b"the folder for temporary files is '/no/such', expected one that exists", done.stderr)
+        self.posbench(*export, "x.safetensors", env=environment)
+
     @for_each_command
     def test_standard_output_by_name_is_appended_to(self, arguments, expected):
         (self.folder / "log").write_text("before\n")

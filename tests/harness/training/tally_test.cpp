@@ -67,7 +67,9 @@ TEST_CASE("of equal logits the first is predicted") {
   CHECK_FALSE(score_answer(logits, {}, 2).right);
 }
 
-TEST_CASE("an answer is not right if the logit of its target is NaN") {
+TEST_CASE("an answer is not right if the logit of its target is not finite") {
+  CHECK_FALSE(score_answer(std::vector<double>{-HUGE_VAL, -HUGE_VAL}, {}, 0).right);
+  CHECK_FALSE(score_answer(std::vector<double>{HUGE_VAL, 1}, {}, 0).right);
   CHECK_FALSE(score_answer(std::vector<double>{NAN, 1, 2}, {}, 0).right);
   CHECK_FALSE(score_answer(std::vector<double>{NAN, NAN}, {1, 0}, 1).right);
 }
