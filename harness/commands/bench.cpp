@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/system.h"
 #include "base/text.h"
 #include "harness/analysis/benchmark.h"
 #include "harness/commands/bench_request.h"
@@ -283,6 +284,7 @@ void add_bench(CommandLine& line) {
        {"posbench bench --samples", "speed of the tasks"}});
   command.run([request, &line] {
     request->command = line.arguments;
+    check_cpu_clock();
     if (request->samples) {
       bench_samples(*request);
     } else if (request->profile) {

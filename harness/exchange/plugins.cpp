@@ -2,12 +2,17 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -16,6 +21,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/name.h"
 #include "base/printable.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -29,6 +35,8 @@ namespace posbench {
 namespace {
 
 namespace fs = std::filesystem;
+
+bool is_exit_allowed = false;
 
 std::vector<Plugin>& loaded() {
   static std::vector<Plugin> plugins;
@@ -54,6 +62,8 @@ void check_abi(const fs::path& path, const std::string& bytes) {
   }
 }
 
+constexpr char kLoaded = '\6';  // written by the child process when the library is loaded
+
 /// Loads the library in a child process, because an invalid registration ends the process. Returns the error, or
 /// "".
 std::string try_loading(const std::string& path) {
@@ -62,9 +72,9 @@ std::string try_loading(const std::string& path) {
   const pid_t child = fork();
   if (child == 0) {
     dup2(ends[1], STDERR_FILENO);
-    if (dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) _exit(0);
-    const std::string_view fault = dlerror();
-    _exit(write(STDERR_FILENO, fault.data(), fault.size()) < 0 ? 2 : 1);
+    const bool is_loaded = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr;
+    const std::string_view result = is_loaded ? std::string_view(&kLoaded, 1) : dlerror();
+    _exit(write(ends[1], result.data(), result.size()) < 0 ? 2 : 0);
   }
   close(ends[1]);
   std::string fault;
@@ -73,9 +83,9 @@ std::string try_loading(const std::string& path) {
     fault.append(buffer, static_cast<size_t>(count));
   close(ends[0]);
   int status = 0;
-  if (child < 0 || waitpid(child, &status, 0) != child || (WIFEXITED(status) && WEXITSTATUS(status) == 0))
-    return "";
+  if (child < 0 || waitpid(child, &status, 0) != child || fault.ends_with(kLoaded)) return "";
   while (fault.ends_with('\n')) fault.pop_back();
+  std::ranges::replace(fault, '\n', ' ');
   if (fault.starts_with("posbench: ")) fault.erase(0, 10);
   return fault.empty() ? "ends the program while it is loaded" : to_printable(fault);
 }
@@ -116,22 +126,36 @@ void check_names(const Plugin& plugin, const std::string& path) {
   };
   check_kind("encoding", plugin.encodings);
   check_kind("task", plugin.tasks);
-  for (const std::string& name : plugin.encodings) {
-    for (const std::string& alias : aliases_of(name))
-      check("alias", alias, registered_as(alias, "encoding", name));
+  const auto check_options = [](const std::vector<OptionInfo>& options) {
+    for (const OptionInfo& option : options) check_identifier("option", option.name);
+  };
+  try {
+    for (const std::string& name : plugin.encodings) {
+      for (const std::string& alias : aliases_of(name)) {
+        check("alias", alias, registered_as(alias, "encoding", name));
+        check_identifier("alias", alias);
+      }
+      check_options(encodings().find(name).options);
+    }
+    for (const std::string& name : plugin.tasks) check_options(tasks().find(name).options);
+  } catch (const std::logic_error& error) {
+    throw InputError(fmt::format("plug-in {}: {}", path, error.what()));
   }
 }
 
 }  // namespace
 
 void load_plugin(const std::string& path) {
+  constexpr std::uintmax_t kMaxPlugin = std::uintmax_t{1} << 30;  // bytes
   std::error_code error;
   if (!fs::is_regular_file(path, error)) {
     throw InputError(fmt::format(
         "plug-in '{}': {}", path,
         fs::exists(path, error) ? "expected a shared library, not a folder or a pipe" : "there is no such file"));
   }
-  const std::string bytes = read_user_files([&] { return read_file(path); }), hash = sha256(bytes);
+  const std::string bytes = within_memory(
+                        path, [&] { return read_user_files([&] { return read_file(path, kMaxPlugin); }); }),
+                    hash = sha256(bytes);
   const auto same = [&](const Plugin& plugin) { return plugin.sha256 == hash; };
   if (std::any_of(loaded().begin(), loaded().end(), same)) return;
   check_abi(path, bytes);
@@ -152,5 +176,22 @@ void load_plugin(const std::string& path) {
 }
 
 const std::vector<Plugin>& plugins() { return loaded(); }
+
+std::string plugins_text() {
+  std::vector<std::string> files;
+  for (const Plugin& plugin : loaded()) files.push_back(to_printable(plugin.file));
+  if (files.empty()) return "";
+  return fmt::format("{}{}", files.size() == 1 ? "plug-in " : "one of the plug-ins ", fmt::join(files, ", "));
+}
+
+void refuse_exit_of_plugins() {
+  std::atexit([] {
+    if (is_exit_allowed || loaded().empty()) return;
+    fmt::print(stderr, "posbench: {} ended the program; correct it, or run without it\n", plugins_text());
+    std::_Exit(3);
+  });
+}
+
+void allow_exit() { is_exit_allowed = true; }
 
 }  // namespace posbench

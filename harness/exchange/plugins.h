@@ -12,11 +12,19 @@ struct Plugin {
 };
 
 /// Loads a shared library that posbench_add_plugin built. Does nothing if it is already loaded. Throws InputError
-/// if it is missing, is no plug-in, was built for another posbench, cannot be linked or registers an existing
-/// name.
+/// if it is missing, is no plug-in, was built for another posbench, cannot be linked, fails while it is loaded, or
+/// registers an invalid or existing name.
 void load_plugin(const std::string& path);
 
 /// Returns the loaded plug-ins, in the order of loading.
 const std::vector<Plugin>& plugins();
+
+/// Returns "plug-in a.so" or "one of the plug-ins a.so, b.so"; empty if none is loaded.
+std::string plugins_text();
+
+/// If a plug-in is loaded, std::exit() writes a message that names the plug-ins and ends the process with code 3,
+/// until allow_exit() is called. No other code calls it.
+void refuse_exit_of_plugins();
+void allow_exit();
 
 }  // namespace posbench

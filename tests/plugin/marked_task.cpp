@@ -1,5 +1,7 @@
 // A task that is marked, as a plug-in. The answer does not depend on the question, so no model can learn it.
+#include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "tasks/parts/basic_task.h"
@@ -9,7 +11,17 @@
 namespace posbench::marked_task {
 namespace {
 
-constexpr int kSymbols = 4, kDefect = 13;
+constexpr int kSymbols = 4, kDefect = 13, kThrowsInt = 14, kExits = 15;
+
+/// Returns the name of the task. The variable MARKED_TASK replaces it, or is a fault while the library is loaded.
+std::string name_or_fault() {
+  const char* const given = std::getenv("MARKED_TASK");
+  const std::string name = given == nullptr ? "marked_task" : given;
+  if (name == "exit") std::exit(0);
+  if (name == "int") throw 42;
+  if (name == "exception") throw std::runtime_error("no table");
+  return name;
+}
 
 class MarkedTask final : public AlphabetTask<LengthOption<"tokens", 4>, "0123_"> {
  public:
@@ -18,15 +30,17 @@ class MarkedTask final : public AlphabetTask<LengthOption<"tokens", 4>, "0123_">
 
   Example sample(int length, Rng& rng) const override {
     if (length == kDefect) throw std::logic_error("the task has a defect at this length");
+    if (length == kThrowsInt) throw 42;
+    if (length == kExits) std::exit(0);
     const std::vector<int> question = uniform_tokens(rng, length, 0, kSymbols - 1);
     return ask(layout_, question, kSymbols, {uniform(rng, 0, kSymbols - 1)});
   }
 };
 
 const RegisterTask<MarkedTask> registered{{
-    .name = "marked_task",
+    .name = name_or_fault(),
     .family = "test",
-    .definition = "Reads uniform tokens and answers a token that does not depend on them.",
+    .definition = "Reads uniform tokens and answers a token that does not depend on them.\x1b[31m",
     .requirement = "No model can predict the answer.",
     .source = "a test",
     .length_unit = "tokens",

@@ -1,5 +1,9 @@
 // Plug-ins, as the program loads them. tests/install has more tests of them.
+#include <fmt/format.h>
+
+#include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "tests/catch.h"
 #include "tests/harness/command.h"
@@ -7,17 +11,53 @@
 
 using namespace posbench;
 
-TEST_CASE("a defect of a plug-in has exit code 3, and plug-ins are loaded together") {
+TEST_CASE("a plug-in that fails is named, also if it ends the program or throws no exception of the library") {
   const TemporaryDirectory directory;
-  const Outcome defect = posbench_command(
-      directory, "--plugin '" POSBENCH_MARKED_TASK "' --plugin '" POSBENCH_MINE "' sample marked_task:length=13");
-  CHECK(defect.code == 3);
-  CHECK(
-      defect.error ==
-      "posbench: defect of posbench: the task has a defect at this length; please report it with the command and "
-      "its input\n");
+  struct Fault {
+    const char *name, *message;
+  };
+  for (const auto& [name, message] :
+       {Fault{"exit", "ends the program while it is loaded"}, Fault{"int", "terminate called after throwing"},
+        Fault{"exception", "no table"}, Fault{"bad name<img>", "the name of task 'bad name<img>' is invalid"},
+        Fault{"a\x1b[31m", "the name of task 'a?[31m' is invalid"}, Fault{"", "has no name"},
+        Fault{"a,b", "is invalid"}, Fault{"flip_flop", "is registered twice"}}) {
+    ::setenv("MARKED_TASK", name, 1);
+    for (const char* command : {"list tasks", "--version"}) {
+      const std::string error = refusal(directory, fmt::format("--plugin '{}' {}", POSBENCH_MARKED_TASK, command));
+      INFO(error);
+      CHECK(error.starts_with("posbench: plug-in '" POSBENCH_MARKED_TASK "': "));
+      CHECK(error.find(message) != std::string::npos);
+    }
+  }
+  ::unsetenv("MARKED_TASK");
+  const std::string load = "--plugin '" POSBENCH_MARKED_TASK "' ";
+  for (const auto& [length, message] :
+       {std::pair(13, "or posbench has a defect: the task has a defect at this length"),
+        std::pair(14, "or posbench has a defect: an exception without a text"),
+        std::pair(15, "ended the program")}) {
+    const std::string task = fmt::format("marked_task:length={}", length);
+    for (const std::string& command :
+         {"sample " + task, "check " + task, "run --profile smoke -e none -q -t " + task,
+          "export " + task + " -o x.jsonl"}) {
+      const Outcome defect = posbench_command(directory, load + command);
+      INFO(command);
+      CHECK(defect.code == 3);
+      CHECK(defect.error ==
+            fmt::format("posbench: plug-in libmarked_task.so {}; correct it, or run without it\n", message));
+    }
+  }
+}
+
+TEST_CASE("plug-ins are loaded together") {
+  const TemporaryDirectory directory;
   const Outcome both =
       posbench_command(directory, "--plugin '" POSBENCH_MARKED_TASK "' --plugin '" POSBENCH_MINE "' list tasks");
   CHECK(both.out.find("  marked_task ") != std::string::npos);
   CHECK(both.out.find("  first_token ") != std::string::npos);
+  for (const char* command : {"list tasks", "show marked_task", "show marked_task --format markdown"}) {
+    const Outcome shown =
+        posbench_command(directory, fmt::format("--plugin '{}' {}", POSBENCH_MARKED_TASK, command));
+    CHECK(shown.code == 0);
+    CHECK(shown.out.find('\x1b') == std::string::npos);
+  }
 }
