@@ -49,6 +49,19 @@ fs::path follow_links(fs::path path) {
   return path;
 }
 
+/// Returns whether a regular file exists that this process may write.
+bool is_writable_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && access(path.c_str(), W_OK) == 0;
+}
+
+/// Returns whether an error means that a file cannot be created or renamed in a folder, which says nothing about
+/// writing the files in it.
+bool is_error_of_folder(int error) {
+  constexpr std::array kErrors{EACCES, EBUSY, EPERM, EROFS, ETXTBSY, EXDEV};
+  return std::ranges::find(kErrors, error) != kErrors.end();
+}
+
 /// Throws InputError, which names `shown`, if this process cannot create files in a folder.
 void check_writable(const fs::path& folder, const fs::path& shown) {
   if (access((folder / ".").c_str(), W_OK | X_OK) == 0) return;
@@ -208,7 +221,31 @@ size_t File::read(char* to, size_t size) {
 }
 
 void File::flush() {
-  if (fsync(descriptor_) != 0) fail("write");
+  constexpr std::array kCannotFlush{EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP};
+  if (fsync(descriptor_) == 0 || std::ranges::find(kCannotFlush, errno) != kCannotFlush.end()) return;
+  fail("write");
+}
+
+void File::rewind() {
+  if (lseek(descriptor_, 0, SEEK_SET) != 0) fail("read");
+}
+
+void File::reserve(off_t size) {
+  const off_t before = this->size();
+  if (size <= before) return;
+#ifdef __linux__
+  const int error = posix_fallocate(descriptor_, 0, size);
+  if (error == 0 || error == EINVAL || error == EOPNOTSUPP) return;
+  truncate(before);
+  refuse("write", shown_, error);
+#endif
+}
+
+void File::take_mode(const fs::path& of) {
+  struct stat about {};
+  if (stat(of.c_str(), &about) != 0) return;
+  const mode_t kept = fchown(descriptor_, about.st_uid, about.st_gid) == 0 ? 07777 : 01777;  // no setuid of others
+  if (fchmod(descriptor_, about.st_mode & kept) != 0) fail("write");
 }
 
 /// Returns the current offset; 0 for a pipe.
@@ -243,22 +280,38 @@ void File::check_in_place() const {
     throw FileError(fmt::format("cannot write '{}': another file has taken its place", shown_.string()));
 }
 
-OutputFile::OutputFile(const fs::path& path, Order order) {
+OutputFile::OutputFile(const fs::path& path, Order order, Links links) : path_(path) {
   if (is_special(path)) special_ = std::make_unique<File>(path, O_WRONLY | O_APPEND);
   if (special_ && order == Order::sequential) {
     file_ = std::move(special_);
     return;
   }
   target_ = follow_links(path);
-  temporary_ = temporary_name(special_ ? temporary_folder() : folder_of(target_));
-  add_temporary(temporary_);
+  struct stat about {};
+  in_place_ = links == Links::keep && stat(target_.c_str(), &about) == 0 && about.st_nlink > 1;
+  const auto create = [&](const fs::path& folder) {
+    temporary_ = temporary_name(folder);
+    add_temporary(temporary_);
+    try {
+      file_ = std::make_unique<File>(temporary_, O_RDWR | O_CREAT | O_EXCL, path);
+    } catch (...) {
+      drop_temporary(temporary_);
+      temporary_.clear();
+      throw;
+    }
+  };
   try {
-    file_ = std::make_unique<File>(temporary_, O_RDWR | O_CREAT | O_EXCL, path);
-  } catch (...) {
-    drop_temporary(temporary_);
-    throw;
+    if (!special_) create(folder_of(target_));
+  } catch (const FileError& error) {
+    if (!is_error_of_folder(error.error()) || !is_writable_file(target_)) throw;
+    in_place_ = true;
   }
-  if (special_) remove_temporary();  // the bytes stay until the file is closed
+  if (!file_) {
+    create(temporary_folder());
+    remove_temporary();  // the bytes stay until the file is closed
+  } else if (!in_place_) {
+    file_->take_mode(target_);
+  }
 }
 
 /// Deletes the temporary file, unless it was renamed.
@@ -273,19 +326,37 @@ void OutputFile::remove_temporary() {
 OutputFile::~OutputFile() { remove_temporary(); }
 
 void OutputFile::finish() {
-  if (special_) {
-    std::string piece(kBlock, '\0');
-    while (const size_t n = file_->read(piece.data(), piece.size())) special_->write({piece.data(), n});
-  } else if (!temporary_.empty()) {
-    file_->flush();
-    check_interrupted();
+  if (special_) return copy_to(*special_);
+  if (temporary_.empty() && !in_place_) return;
+  if (!in_place_) file_->flush();
+  check_interrupted();
+  if (in_place_) return write_in_place();
+  try {
     rename_file(temporary_, target_);
     drop_temporary(std::exchange(temporary_, {}));
+  } catch (const FileError& error) {
+    if (!is_error_of_folder(error.error()) || !is_writable_file(target_)) throw;
+    write_in_place();
   }
 }
 
-void write_file(const fs::path& path, std::string_view text) {
-  OutputFile file(path);
+void OutputFile::copy_to(File& to) {
+  std::string piece(kBlock, '\0');
+  file_->rewind();
+  while (const size_t n = file_->read(piece.data(), piece.size())) to.write({piece.data(), n});
+}
+
+/// Reserves the space before it writes, so that a full disk destroys nothing.
+void OutputFile::write_in_place() {
+  File target(target_, O_WRONLY, path_);
+  target.reserve(file_->size());
+  copy_to(target);
+  target.truncate(file_->size());
+  target.flush();
+}
+
+void write_file(const fs::path& path, std::string_view text, OutputFile::Links links) {
+  OutputFile file(path, OutputFile::Order::sequential, links);
   file.write(text);
   file.finish();
 }
@@ -323,7 +394,8 @@ void for_each_line(const fs::path& path, const std::function<void(std::string_vi
 }
 
 void check_output_file(const fs::path& file) {
-  if (!is_special(file)) check_writable(folder_of(follow_links(file)), file);
+  const fs::path target = follow_links(file);
+  if (!is_special(file) && !is_writable_file(target)) check_writable(folder_of(target), file);
 }
 
 void check_output_folder(const fs::path& folder, const fs::path& shown) {
@@ -341,6 +413,16 @@ void make_folder(const fs::path& path) {
   if (mkdir(name.c_str(), 0777) != 0 && (errno != EEXIST || !fs::is_directory(name, error)))
     refuse("create", path, errno);
   flush_folder(folder_of(name));
+}
+
+bool make_new_folder(const fs::path& path) {
+  if (path.has_parent_path()) make_folder(path.parent_path());
+  if (mkdir(path.c_str(), 0777) != 0) {
+    if (errno == EEXIST) return false;
+    refuse("create", path, errno);
+  }
+  flush_folder(folder_of(path));
+  return true;
 }
 
 void rename_file(const fs::path& from, const fs::path& to) {

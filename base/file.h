@@ -36,7 +36,15 @@ class File {
   std::string read(std::uintmax_t max_size = std::numeric_limits<std::uintmax_t>::max());
   /// Reads up to `size` bytes into `to`. Returns their number, which is 0 at the end.
   size_t read(char* to, size_t size);
-  void flush();  // to the disk
+  /// Writes to the disk, if the file system can flush files: some network and FUSE file systems cannot.
+  void flush();
+  /// The next read() begins at the first byte.
+  void rewind();
+  /// Makes a shorter file this large, with zeros, if the file system can reserve the space. If the space is missing,
+  /// the file keeps its size.
+  void reserve(off_t size);
+  /// Gives the file the mode of another, and its owner if this process may do that.
+  void take_mode(const std::filesystem::path& of);
   off_t size() const;
   /// Returns true if the file has several names (hard links).
   bool is_linked() const;
@@ -86,14 +94,19 @@ void check_interrupted();
 
 /// Writes a file in pieces: into a temporary file in the same folder, which is flushed to disk and renamed at the
 /// end, so that at any moment the path has the old text or the new one. Follows a symbolic link, also to a file
-/// that does not exist yet. Writes into a special file (a pipe, a device, standard output) without replacing it.
+/// that does not exist yet. Keeps the mode of an old file. Writes into a special file (a pipe, a device, standard
+/// output) without replacing it, and in place at the end into a file that cannot be replaced: its folder is read-only,
+/// or it is a mount point.
 class OutputFile {
  public:
   /// `anywhere` has write_at instead of write. A special file then gets the whole text at the end, through a file
   /// without a name in the folder for temporary files.
   enum class Order { sequential, anywhere };
+  /// `keep` also writes into a file with several names (hard links) in place. `replace` leaves the other names their
+  /// text, as those of a backup of a run.
+  enum class Links { keep, replace };
 
-  explicit OutputFile(const std::filesystem::path&, Order = Order::sequential);
+  explicit OutputFile(const std::filesystem::path&, Order = Order::sequential, Links = Links::keep);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   ~OutputFile();  // deletes the temporary file, if finish() was not called
@@ -105,13 +118,17 @@ class OutputFile {
 
  private:
   void remove_temporary();
+  void copy_to(File&);
+  void write_in_place();
 
-  std::filesystem::path target_, temporary_;
+  std::filesystem::path path_, target_, temporary_;
+  bool in_place_ = false;
   std::unique_ptr<File> file_, special_;  // special_ gets the bytes of file_
 };
 
 /// Writes a whole file as OutputFile does.
-void write_file(const std::filesystem::path&, std::string_view text);
+void write_file(const std::filesystem::path&, std::string_view text,
+                OutputFile::Links links = OutputFile::Links::keep);
 /// Reads a whole file or pipe. Throws InputError if it has more than `max_size` bytes.
 std::string read_file(const std::filesystem::path&,
                       std::uintmax_t max_size = std::numeric_limits<std::uintmax_t>::max());
@@ -136,7 +153,7 @@ void for_each_line(const std::filesystem::path&,
 /// or a name under /dev or /proc that leads to an open descriptor. Throws FileError for a folder.
 bool is_special(const std::filesystem::path&);
 
-/// Throws InputError if a file cannot be created because its folder is missing or not writable.
+/// Throws InputError if a file cannot be written: it does not exist, and its folder is missing or not writable.
 void check_output_file(const std::filesystem::path& file);
 /// Throws InputError, which names `shown`, if nothing can be created in a folder, or in the nearest of its parents
 /// that exists.
@@ -144,6 +161,8 @@ void check_output_folder(const std::filesystem::path& folder, const std::filesys
 
 /// Creates a folder and the parents that are missing, each flushed to disk. Does nothing if the folder exists.
 void make_folder(const std::filesystem::path&);
+/// Creates a folder as make_folder() does. Returns false if something has its path already.
+bool make_new_folder(const std::filesystem::path&);
 /// Renames a file within its folder and flushes the folder to disk.
 void rename_file(const std::filesystem::path& from, const std::filesystem::path& to);
 /// Deletes a file. Does nothing if the file does not exist.

@@ -98,7 +98,7 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
                    {"longest", fmt::format("{}", model.config.longest)},
                    {"orientation", kOrientation}};
   add_parameters(model.layout, parameters, "", file);
-  write_file(path, to_bytes(file));
+  write_file(path, to_bytes(file), OutputFile::Links::replace);
 }
 
 ExperimentId experiment_id(const std::string& task, const std::string& encoding, std::uint64_t seed) {

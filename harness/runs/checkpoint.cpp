@@ -120,7 +120,7 @@ void write_checkpoint(const std::filesystem::path& path, const Experiment& e, co
     add_parameters(model.layout, sweep.best->parameters, "best.", file);
   }
   file.metadata[kState] = to_compact_json(json);
-  write_file(path, to_bytes(file));
+  write_file(path, to_bytes(file), OutputFile::Links::replace);
 }
 
 double read_checkpoint(const std::filesystem::path& path, const Experiment& e, const Model& model,

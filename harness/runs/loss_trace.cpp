@@ -51,8 +51,8 @@ std::filesystem::path trace_path(const std::filesystem::path& run, const Experim
 void start_trace(const std::filesystem::path& path, const LearningRateSweep& sweep) {
   const int done = count_steps(sweep);
   std::error_code ignored;
-  if (done == 0 || !exists(path, ignored)) return write_file(path, kHeader);
-  write_file(path, first_steps(read_file(path), done));
+  if (done == 0 || !exists(path, ignored)) return write_file(path, kHeader, OutputFile::Links::replace);
+  write_file(path, first_steps(read_file(path), done), OutputFile::Links::replace);
 }
 
 void add_to_trace(const std::filesystem::path& path, const LearningRateSweep& sweep) {

@@ -34,7 +34,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char *kModels = "models", *kCheckpoints = "checkpoints";
-constexpr const char* kNext = "manifest.json.next";  // of the new run before --force replaces the old one
+constexpr auto kReplace = OutputFile::Links::replace;  // a backup of a run may have the same files
+constexpr const char* kNext = "manifest.json.next";    // of the new run before --force replaces the old one
 
 /// Refuses to resume if the result could differ from that of an uninterrupted run.
 void check_same(const fs::path& path, const Manifest& before, const Manifest& now) {
@@ -169,7 +170,7 @@ void RunDirectory::create() {
   make_folder(path_);
   lock(O_RDWR | O_APPEND | O_CREAT);
   remove_temporaries(path_);
-  write_file(path_ / kManifestFile, to_indented_json(posbench::to_json(record_.manifest)));
+  write_file(path_ / kManifestFile, to_indented_json(posbench::to_json(record_.manifest)), kReplace);
 }
 
 void RunDirectory::resume() {
@@ -190,7 +191,7 @@ void RunDirectory::resume() {
 
 void RunDirectory::replace() {
   const Manifest replaced = read_run_manifest(path_ / kManifestFile);
-  write_file(path_ / kNext, to_indented_json(posbench::to_json(record_.manifest)));
+  write_file(path_ / kNext, to_indented_json(posbench::to_json(record_.manifest)), kReplace);
   rename_file(path_ / kManifestFile, path_ / kReplacedManifestFile);
   rename_file(path_ / kNext, path_ / kManifestFile);
   remove_results(replaced);
@@ -312,7 +313,7 @@ SummarizedReport RunDirectory::write_report(const std::vector<TaskBaseline>& tas
   check_lines(record_, path_, tasks);
   SummarizedReport done{take_report(record_, tasks, std::move(context))};
   done.report.so_far.clear();
-  OutputFile file(path_ / kReportFile);
+  OutputFile file(path_ / kReportFile, OutputFile::Order::sequential, kReplace);
   write_report_text(done.report, done.summary, [&](std::string_view text) { file.write(text); });
   file.finish();
   write_page(page(done));
@@ -324,6 +325,6 @@ std::string RunDirectory::page(const SummarizedReport& shown) const {
   return make_report_page(run, shown.summary, page_options({&run, 1}, path_ / kPageFile));
 }
 
-void RunDirectory::write_page(const std::string& page) const { write_file(path_ / kPageFile, page); }
+void RunDirectory::write_page(const std::string& page) const { write_file(path_ / kPageFile, page, kReplace); }
 
 }  // namespace posbench

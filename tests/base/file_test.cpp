@@ -66,3 +66,31 @@ TEST_CASE("a file or a folder that cannot be created is refused with the path th
   CHECK_THROWS_WITH(check_output_folder(missing, missing), message(missing, "Permission denied"));
   std::filesystem::permissions(folder / "", std::filesystem::perms::owner_all);
 }
+
+TEST_CASE("a file that is written again keeps its mode, its links and, with replace, a copy by links") {
+  const TemporaryDirectory folder;
+  const std::filesystem::path file = folder.write("file", "old"), link = folder / "link";
+  permissions(file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  write_file(file, "new");
+  CHECK(status(file).permissions() == (std::filesystem::perms::owner_read | std::filesystem::perms::owner_write));
+  create_hard_link(file, link);
+  for (const std::string text : {"longer than new", "", "x"}) {
+    write_file(file, text);
+    CHECK(read_whole(link) == text);
+    OutputFile whole(file, OutputFile::Order::anywhere);
+    whole.write_at(2, text);
+    whole.write_at(0, "--");
+    whole.finish();
+    CHECK(read_whole(link) == "--" + text);
+  }
+  write_file(file, "replaced", OutputFile::Links::replace);
+  CHECK(read_whole(link) == "--x");
+  CHECK(read_whole(file) == "replaced");
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / ""), {}) == 2);
+}
+
+TEST_CASE("of several that create a new folder, one does it") {
+  const TemporaryDirectory folder;
+  CHECK(make_new_folder(folder / "deep/new"));
+  CHECK_FALSE(make_new_folder(folder / "deep/new"));
+}
