@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/cores.h"
+
 namespace posbench {
 namespace {
 
@@ -116,11 +118,11 @@ void write_in_order(size_t count, const std::function<std::string(size_t)>& make
   std::vector<std::string> texts;
   for (size_t first = 0; first < count; first += kAtOnce) {
     texts.resize(std::min(kAtOnce, count - first));
-    parallel_for(texts.size(), count_hardware_threads(), [&](size_t i) { texts[i] = make(first + i); });
+    parallel_for(texts.size(), count_cores(), [&](size_t i) { texts[i] = make(first + i); });
     for (const std::string& text : texts) write(text);
   }
 }
 
-int count_hardware_threads() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+int count_cores() { return usable_cores().count; }
 
 }  // namespace posbench

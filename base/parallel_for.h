@@ -25,7 +25,7 @@ void parallel_for(size_t count, int jobs, const std::function<void(size_t)>& f,
 void write_in_order(size_t count, const std::function<std::string(size_t)>& make,
                     const std::function<void(std::string_view)>& write);
 
-/// Returns the number of hardware threads, or 1 if it is unknown.
-int count_hardware_threads();
+/// Returns the number of cores that this process may use (base/cores.h).
+int count_cores();
 
 }  // namespace posbench

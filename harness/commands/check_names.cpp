@@ -296,7 +296,7 @@ int check_names(const CheckRequest& request) {
       status.set_text("checking " + all[n].name + (all[n].first.empty() ? "" : " over " + all[n].first));
       return certify(all[n]);
     };
-    in_order(all.size(), request.jobs > 0 ? request.jobs : count_hardware_threads(), make,
+    in_order(all.size(), request.jobs > 0 ? request.jobs : count_cores(), make,
              [&](size_t n, const Certificate& certificate) {
                status.clear();
                findings.add(all[n], certificate);

@@ -122,7 +122,7 @@ struct Repetition {
 Repetition compare_experiment(const std::string& name, const ExperimentResult& reported,
                               const Experiment& experiment, IdleCores& cores) {
   ExperimentObserver none;
-  ThreadPool pool(count_hardware_threads(), cores);
+  ThreadPool pool(count_cores(), cores);
   ExperimentResult again = run_experiment(experiment, none, {}, pool)->back();
   for (size_t n = 0; n < std::min(reported.splits.size(), again.splits.size()); ++n) {
     if (reported.splits[n].by_length.empty()) again.splits[n].by_length.clear();
@@ -260,7 +260,7 @@ std::vector<Repetition> repeat(const Report& report, const Suite& suite, const s
   StatusLine status("running again");
   std::atomic<size_t> done{0};
   const size_t at_once = std::min(repetitions.size(), static_cast<size_t>(jobs));
-  IdleCores cores(count_hardware_threads() - static_cast<int>(at_once));
+  IdleCores cores(count_cores() - static_cast<int>(at_once));
   parallel_for(repetitions.size(), jobs, [&](size_t n) {
     if (n < experiments.size()) {
       const ExperimentResult& reported = report.experiments[chosen[n]];
@@ -310,7 +310,7 @@ int check_report(const CheckRequest& request) {
   print_text("running {} of {} experiments again (--seed {} chooses the same)\n", chosen.size(), size, seed);
   std::fflush(stdout);
   std::vector<Repetition> repetitions =
-      repeat(report, suite, chosen, request.jobs > 0 ? request.jobs : count_hardware_threads());
+      repeat(report, suite, chosen, request.jobs > 0 ? request.jobs : count_cores());
   Repetition summary = compare_summary(file, report);
   if (summary.values > 0) repetitions.push_back(std::move(summary));
 

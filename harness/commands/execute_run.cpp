@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cores.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/parallel_for.h"
@@ -92,11 +93,12 @@ std::string how_to_resume(const ExecutionOptions& request, const RunDirectory& d
   return fmt::format("{}\n  {}\n", stored, fmt::join(words, " "));
 }
 
-/// Returns a new folder that is named after the time, also if another run has started in this second.
-std::filesystem::path default_directory() {
+/// Creates a folder that is named after the time, also if another run starts in this second.
+std::filesystem::path make_default_directory() {
   const std::string name = fmt::format("runs/{:%Y%m%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
   std::filesystem::path path = name;
-  for (int n = 2; std::filesystem::exists(path); ++n) path = fmt::format("{}-{}", name, n);
+  check_output_folder(path, path);
+  for (int n = 2; !make_new_folder(path); ++n) path = fmt::format("{}-{}", name, n);
   return path;
 }
 
@@ -131,8 +133,13 @@ void run_pending(const ExecutionOptions& request, const Suite& suite, int jobs, 
   const size_t at_once = std::min(pending.size(), static_cast<size_t>(jobs));
   if (request.verbosity != Verbosity::quiet) {
     const std::string first = tuning.empty() ? "" : fmt::format(" after {} of tuning seeds", tuning.size());
-    write_line(fmt::format("{}; {} of {} experiments to run{}, {} at once, into {}", version(), reported,
-                           ids(suite.experiments).size(), first, at_once, to_printable(path.string())));
+    const Cores& cores = usable_cores();
+    const std::string limit =
+        cores.limit.empty()
+            ? ""
+            : fmt::format(" ({} by {})", counted(static_cast<size_t>(cores.count), "core"), cores.limit);
+    write_line(fmt::format("{}; {} of {} experiments to run{}, {} at once{}, into {}", version(), reported,
+                           ids(suite.experiments).size(), first, at_once, limit, to_printable(path.string())));
   }
   if (pending.empty()) return;
   directory.make_folders();
@@ -281,8 +288,7 @@ int execute_run(const RunConfig& config, const ExecutionOptions& request) {
     for (const std::string& split : task->skipped_splits)
       write_note(fmt::format("task '{}' is tested without {}", task->spec, split));
   }
-  const int jobs =
-      request.jobs > 0 ? request.jobs : std::max(1, count_hardware_threads() / std::max(1, request.threads));
+  const int jobs = request.jobs > 0 ? request.jobs : std::max(1, count_cores() / std::max(1, request.threads));
   if (request.dry_run) {
     leave_out_reused(suite, reused);
     suite.experiments.insert(suite.experiments.begin(), suite.tuning.begin(), suite.tuning.end());
@@ -297,7 +303,8 @@ int execute_run(const RunConfig& config, const ExecutionOptions& request) {
                     .save_models = request.save_models};
   manifest.experiments = ids(suite.experiments);
   manifest.tuning = ids(suite.tuning);
-  RunDirectory directory(request.directory.value_or(default_directory()), request.existing, std::move(manifest));
+  RunDirectory directory(request.directory ? *request.directory : make_default_directory(), request.existing,
+                         std::move(manifest));
   if (request.rerun_failed) directory.forget_failed();
   leave_out_begun(suite, directory, reused);
   directory.import_results(std::move(reused.finished));

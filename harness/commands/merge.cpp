@@ -161,7 +161,7 @@ int merge(const MergeRequest& request) {
   for (const ShardRun& run : runs) about["shards"].push_back(run.record.manifest.context);
   const std::vector<TaskBaseline> baselines = [&] {
     const StatusLine status("measuring trivial predictors");
-    return measure_baselines(suite, count_hardware_threads());
+    return measure_baselines(suite, count_cores());
   }();
   for (const auto& [path, record] : runs) check_lines(record, path, baselines);
   const bool is_new = !fs::exists(request.directory);

@@ -300,7 +300,7 @@ int reproduce(const ReproduceRequest& request) {
       request.directory.value_or(request.size == ClaimSize::full ? "runs/claims-full" : "runs/claims");
   check_directories(request, plan, directory);
   if (request.dry_run) {
-    const int jobs = request.jobs > 0 ? request.jobs : count_hardware_threads();
+    const int jobs = request.jobs > 0 ? request.jobs : count_cores();
     write_document(request.output, plan_document(plan, request, directory, jobs));
     return 0;
   }

@@ -44,7 +44,7 @@ void write_site(const SiteRequest& request) {
   const Site site(results, {reference.name, reference.report});
   status.set_text("making the pages");
   const std::vector<SiteFile> files =
-      make_site(site, request.jobs > 0 ? request.jobs : count_hardware_threads(),
+      make_site(site, request.jobs > 0 ? request.jobs : count_cores(),
                 [&](size_t done, size_t total) { status.set_progress(done, total); });
   folder.write(files);
   status.clear();

@@ -12,7 +12,7 @@ namespace posbench {
 std::vector<StoredReport> board_reports() {
   const auto& files = board_bytes();  // the last one has the costs
   std::vector<StoredReport> reports(files.size() - 1);
-  parallel_for(reports.size(), count_hardware_threads(), [&](size_t n) {
+  parallel_for(reports.size(), count_cores(), [&](size_t n) {
     const auto& [name, bytes] = files[n];
     reports[n] = {name, parse_report(bytes, name)};
   });

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/cores.h"
 #include "base/printable.h"
 #include "base/system.h"
 #include "harness/config/build.h"
@@ -78,6 +79,8 @@ Json provenance(const std::vector<std::string>& command) {
                                       NLOHMANN_JSON_VERSION_PATCH)}}},
       {"started", timestamp()},
       {"command", to_valid_utf8(fmt::format("{}", fmt::join(command, " ")))}};
+  if (const Cores& cores = usable_cores(); !cores.limit.empty())
+    context["usable_cores"] = {{"count", cores.count}, {"limit", cores.limit}};
   if (Json loaded = loaded_plugins(); !loaded.empty()) context["plugins"] = std::move(loaded);
   return context;
 }

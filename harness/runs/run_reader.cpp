@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 /// Measures the baselines of these tasks in parallel.
 std::vector<TaskBaseline> measure(const RunConfig& config, const std::vector<TaskSpec>& specs) {
   std::vector<TaskBaseline> measured(specs.size());
-  parallel_for(specs.size(), count_hardware_threads(),
+  parallel_for(specs.size(), count_cores(),
                [&](size_t n) { measured[n] = measure_baselines(setup_task(config, specs[n])); });
   return measured;
 }

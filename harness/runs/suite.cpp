@@ -61,8 +61,7 @@ void check_tuning(const TrainingOptions& training, const std::vector<std::uint64
 void run_on_threads(const Experiment& e, int threads, IdleCores& cores, const std::stop_token& stop,
                     ExperimentObserver& observer) {
   IdleCores reserved(threads - 1);
-  ThreadPool pool =
-      threads == kIdleCores ? ThreadPool(count_hardware_threads(), cores) : ThreadPool(threads, reserved);
+  ThreadPool pool = threads == kIdleCores ? ThreadPool(count_cores(), cores) : ThreadPool(threads, reserved);
   try {
     run_experiment(e, observer, stop, pool);
   } catch (const std::bad_alloc&) {
@@ -216,7 +215,7 @@ std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs, const 
 void run_suite(const std::vector<Experiment>& experiments, int jobs, std::stop_source stop,
                ExperimentObserver& observer, int threads) {
   const size_t at_once = std::min(experiments.size(), static_cast<size_t>(jobs));
-  IdleCores cores(count_hardware_threads() - static_cast<int>(at_once));
+  IdleCores cores(count_cores() - static_cast<int>(at_once));
   std::atomic<size_t> unfinished = experiments.size();
   const auto run = [&](size_t i) {
     if (stop.stop_requested()) return;

@@ -75,7 +75,7 @@ TimeEstimate estimate_time(const Suite& suite, int jobs, int threads,
     seconds_of_products.at(first[i]->task) = seconds_of_product(*first[i]);
     measured(++done, first.size());
   });
-  const int cores = count_hardware_threads();
+  const int cores = count_cores();
   const int at_once = std::min({jobs, cores, static_cast<int>(suite.experiments.size())});
   const int most = threads == kIdleCores ? cores : std::min(threads, cores);  // for the last experiment
   estimate.threads = std::min(most, cores / at_once);

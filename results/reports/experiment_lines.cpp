@@ -51,7 +51,7 @@ void ExperimentLines::read_batch() {
   constexpr size_t kWorthAThread = 32;
   const size_t first = experiments_.size(), threads = std::max<size_t>(items_.size() / kWorthAThread, 1);
   experiments_.resize(first + items_.size());
-  parallel_for(items_.size(), std::min(static_cast<int>(threads), count_hardware_threads()),
+  parallel_for(items_.size(), std::min(static_cast<int>(threads), count_cores()),
                [&](size_t n) { experiments_[first + n] = experiment_from_json(parse_json(items_[n], ""), ""); });
   items_.clear();
 }
