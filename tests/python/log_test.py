@@ -5,6 +5,7 @@ log_test.py PROGRAM BACKEND         with tensorboard, wandb, mlflow or trackio; 
 """
 
 import contextlib
+import errno
 import importlib
 import io
 import json
@@ -18,6 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from unittest.mock import patch
 
 from checks import raised
 
@@ -315,6 +317,15 @@ def test_a_diverged_experiment_is_logged_as_one_and_again_after_a_rerun(backends
     posbench.log.follow(path, recorder, once=True)
     assert len(recorder.results) == 3
     check_scalars(recorder.scalars, {key: v for key, v in expected_scalars(path).items()})
+
+
+def test_a_file_system_without_locks_and_flushes_takes_a_log(backends):
+    path = FOLDER / "without_locks"
+    shutil.copytree(FOLDER / "rates", path, ignore=shutil.ignore_patterns("log"))
+    for lock, flush in ((errno.ENOLCK, errno.EINVAL), (errno.EOPNOTSUPP, errno.ENOSYS)):
+        with patch("fcntl.flock", side_effect=OSError(lock, "")), patch("os.fsync", side_effect=OSError(flush, "")):
+            assert posbench.log.follow(path, Recorder(), once=True)
+        shutil.rmtree(path / "log")
 
 
 def test_bad_input_is_refused(backends):

@@ -8,6 +8,7 @@ report and its page follow at the end.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -112,11 +113,15 @@ class _Journal:
         try:
             path.parent.mkdir(exist_ok=True)
             self._file: IO[str] = open(path, "a+", encoding="utf-8")  # noqa: SIM115  close() closes it
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(f"another process logs {folder.path} to {backend.name} already; stop it first") from None
         except OSError as error:
             raise InputError(f"{path} cannot be written ({error.strerror}); it notes what was logged") from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise InputError(f"another process logs {folder.path} to {backend.name} already; stop it first") from None
+        except OSError:
+            pass  # this file system has no locks
         self._steps: dict[str, dict[str, int]] = {}
         self._results: dict[str, str] = {}
         self.group = f"{folder.path.resolve().name}-{folder.fingerprint[:6]}"
@@ -145,7 +150,11 @@ class _Journal:
         entry = {"name": name, "group": self.group, "steps": steps, "result": result}
         self._file.write(json.dumps(entry) + "\n")
         self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):  # a file system that cannot flush
+                raise
         self._note(name, steps, result)
 
     def _note(self, name: str, steps: Mapping[str, int], result: str | None) -> None:
