@@ -6,8 +6,8 @@
 namespace posbench::inline POSBENCH_REAL {
 
 /// Maps a distance n to row clamp(n + size, 0, 2 size - 1). If max_distance is positive, distances beyond
-/// size / 2 first become logarithmic buckets, which grow up to max_distance. They are clipped to max_distance - 1
-/// before, or only the rows are.
+/// size / 2 first become logarithmic buckets, which grow up to max_distance. If `clip` is true, distances are
+/// clipped to max_distance - 1 before.
 struct SignedBuckets {
   int size;
   int max_distance = 0;
