@@ -1,7 +1,6 @@
 #include "harness/analysis/attention_statistics.h"
 
 #include <cmath>
-#include <cstdint>
 #include <vector>
 
 #include "harness/training/samples.h"
@@ -46,23 +45,6 @@ Locality locality(F f, bool causal = true) {
 }
 
 }  // namespace
-
-TEST_CASE("the token at the evidence of an answer is the answer") {
-  for (const char* name : {"flip_flop", "induction_heads", "last_x_retrieval", "last_x_retrieval:which=2", "mqar",
-                           "mqmtar", "selective_copy", "variable_tracking"}) {
-    CAPTURE(name);
-    const TaskSetup task = make_task_setup({}, name);
-    for (size_t split = 0; split < task.tasks.size(); ++split) {
-      for (std::uint64_t n = 0; n < 20; ++n) {
-        const Example example = SampleStream(*task.tasks[split], "test", 0)(n).example;
-        for (size_t k = 0; k < example.scored.size(); ++k) {
-          CHECK(example.tokens.at(static_cast<size_t>(example.evidence.at(k))) ==
-                example.targets[static_cast<size_t>(example.scored[k])]);
-        }
-      }
-    }
-  }
-}
 
 TEST_CASE("the statistics of one query equal those computed by hand") {
   HeadStatistics head;

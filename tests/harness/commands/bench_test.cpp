@@ -1,8 +1,10 @@
 // `posbench bench` prints the speed of training steps.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
+#include "results/json/json.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
 
@@ -23,4 +25,19 @@ TEST_CASE("each row of bench has its encoding, and each heading is explained") {
   std::ranges::replace(text, '\n', ' ');
   for (const char* heading : {"training cost,", "evaluation cost:", "evaluated/s:", "of peak:", "grows as:"})
     CHECK(text.find(heading) != text.npos);
+}
+
+TEST_CASE("bench takes the sequences of a batch, and shows the growth of sizes with two lengths") {
+  const TemporaryDirectory directory;
+  const auto benched = [&](const std::string& arguments) {
+    return Json::parse(posbench_command(directory, "bench -q -e none -r 1 --json " + arguments).out);
+  };
+  const Json batch = benched("--sizes tiny --batch 3"), twice = benched("--sizes tiny --length 8,8"),
+             growth = benched("--sizes che,tiny").at("growth");
+  CHECK(batch["benchmarks"][0]["batch"] == 3);
+  CHECK_FALSE(batch.contains("growth"));
+  CHECK(twice["benchmarks"][0]["length"] == 8);
+  CHECK_FALSE(twice.contains("growth"));
+  REQUIRE(growth.size() == 1);
+  CHECK(growth[0]["size"] == "che");
 }

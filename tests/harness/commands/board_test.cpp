@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -49,37 +48,11 @@ TEST_CASE("the program has the board's reports and the costs of their encodings"
   }
 }
 
-TEST_CASE("the board of one task and split has a table with tiers, and fits a terminal") {
-  const TemporaryDirectory directory;
-  const std::string selection = "board -t last_x_retrieval --split ood_far4";
-  const Outcome outcome = posbench_command(directory, selection);
-  REQUIRE(outcome.code == 0);
-  CHECK(outcome.out.starts_with("last_x_retrieval, ood_far4\n"));
-  CHECK(outcome.out.find("Attention has to find the last X") != std::string::npos);
-  CHECK(outcome.out.find("up to four times the trained distances") != std::string::npos);
-  CHECK(outcome.out.find("learn it in distribution") != std::string::npos);
-  CHECK(posbench_command(directory, selection + " --format csv")
-            .out.starts_with("task,split,encoding,family,own,standing,tier,mean"));
-  std::istringstream lines(outcome.out);
-  for (std::string line; std::getline(lines, line);) {
-    INFO(line);
-    CHECK(line.size() <= 100);  // the width of pipes
-  }
-}
-
-TEST_CASE("the board has a row for each task, then encodings over all tasks, and names what it leaves out") {
+TEST_CASE(
+    "the board has the best encoding over all tasks, names what it leaves out, and fits the width of pipes") {
   const TemporaryDirectory directory;
   const Json over = parse_json(posbench_command(directory, "board --format json").out, "board").at("over_tasks");
-  REQUIRE(over.at("encodings").size() >= 8);
   CHECK(over.at("tasks").size() + over.at("unlearned").size() + over.at("marked").size() >= 49);
-  double above = 1;
-  for (const Json& row : over.at("encodings")) {
-    const Json& mean = row.at("interquartile_mean");
-    CHECK(mean.at("value") <= above);
-    CHECK(mean.at("low") <= mean.at("value"));
-    CHECK(mean.at("value") <= mean.at("high"));
-    above = mean.at("value");
-  }
   const Outcome outcome = posbench_command(directory, "board");
   REQUIRE(outcome.code == 0);
   const std::string best = over.at("encodings").at(0).at("encoding");
@@ -87,10 +60,7 @@ TEST_CASE("the board has a row for each task, then encodings over all tasks, and
   std::string notes = outcome.out.substr(outcome.out.find("\nOver "));
   for (size_t at = 0; (at = notes.find("\n  ", at)) != notes.npos;) notes.replace(at, 3, " ");  // wrapped lines
   for (const char* key : {"tasks", "marked", "unlearned", "incomplete"}) {
-    for (const Json& name : over.at(key)) {
-      CHECK(outcome.out.find(name.get<std::string>()) != std::string::npos);
-      CHECK(notes.find(name.get<std::string>()) != std::string::npos);
-    }
+    for (const Json& name : over.at(key)) CHECK(notes.find(name.get<std::string>()) != std::string::npos);
   }
   std::istringstream lines(outcome.out);
   for (std::string line; std::getline(lines, line) && !line.starts_with("learned by:");) CHECK(line.size() <= 100);
@@ -122,16 +92,13 @@ TEST_CASE("the board ranks encodings by the tasks of aspects that they keep, and
     CHECK(row.at("scores").at(0).at("score") == card.at("aspects").at(1).at("score"));
     CHECK(row.at("scores").at(1).at("score") == card.at("aspects").at(0).at("score"));
   }
-  CHECK(refusal(directory, "board --aspects count")
-            .find("unknown aspect 'count'; did you mean 'counting'? (aspects: recall, counting,") !=
-        std::string::npos);
-  CHECK(refusal(directory, "board --aspects recall --length four")
-            .find("--length is 'four', expected a multiple of the trained length from 1 to 1000") !=
-        std::string::npos);
+  CHECK_THAT(refusal(directory, "board --aspects count"),
+             ContainsSubstring("unknown aspect 'count'; did you mean 'counting'? (aspects: recall, counting,"));
+  CHECK_THAT(refusal(directory, "board --aspects recall --length four"),
+             ContainsSubstring("--length is 'four', expected a multiple of the trained length from 1 to 1000"));
   CHECK(refusal(directory, "board --length 4x").find("--aspects") != std::string::npos);
   CHECK(refusal(directory, "board --aspects recall -t mqar").find("excludes") != std::string::npos);
-  CHECK(refusal(directory, "recommend --aspects recall").find("use 'posbench board --aspects") !=
-        std::string::npos);
+  CHECK_THAT(refusal(directory, "recommend --aspects recall"), ContainsSubstring("use 'posbench board --aspects"));
 }
 
 TEST_CASE("a task with a mark is shown with the reason, and the mark does not hold for other options") {
@@ -143,9 +110,8 @@ TEST_CASE("a task with a mark is shown with the reason, and the mark does not ho
     CHECK(outcome.code == 0);
     return outcome.out;
   };
-  CHECK(
-      output("show marked_task").find("\nlearnability:   open, with the default options: Nothing was tried.\n") !=
-      std::string::npos);
+  CHECK_THAT(output("show marked_task"),
+             ContainsSubstring("\nlearnability:   open, with the default options: Nothing was tried.\n"));
   CHECK(output("show flip_flop").find("learnability") == std::string::npos);
   std::map<std::string, std::string> learnability;
   const Json listed = parse_json(output("list tasks --json"), "list");
@@ -186,19 +152,11 @@ TEST_CASE("the rows of an added report have its name if the board has the encodi
     CHECK(row.at("own") == true);
     CHECK(row.at("encoding").get<std::string>().ends_with("report.json)"));
   }
-  CHECK(posbench_command(directory, "board " + reference + " -o board.html").code == 0);
-  CHECK(read_whole(directory / "board.html").find("The board of position encodings") != std::string::npos);
-}
-
-TEST_CASE("a page of the board with --only-own has no other rows") {
-  const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory, "run --profile smoke -t flip_flop -e none -q -o smoke").code == 0);
-  const std::string own = "board smoke -t flip_flop --allow-different-budget -o ";
-  REQUIRE(posbench_command(directory, own + "all.html").code == 0);
-  REQUIRE(posbench_command(directory, own + "own.html --only-own").code == 0);
-  CHECK(read_whole(directory / "all.html").find("\"stick_breaking\"") != std::string::npos);
-  CHECK(read_whole(directory / "own.html").find("\"stick_breaking\"") == std::string::npos);
-  CHECK(read_whole(directory / "own.html").find("none (smoke") != std::string::npos);
+  for (const std::string flag : {"", " --only-own"}) {
+    CHECK(posbench_command(directory, "board " + reference + " -t flip_flop -o board.html" + flag).code == 0);
+    const std::string page = read_whole(directory / "board.html");
+    CHECK((page.find("\"stick_breaking\"") != page.npos) == flag.empty());
+  }
 }
 
 TEST_CASE("the board refuses unknown names and incompatible reports with a message of one line") {
@@ -209,12 +167,12 @@ TEST_CASE("the board refuses unknown names and incompatible reports with a messa
     CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
     return outcome.error;
   };
-  CHECK(refusal("-t flip_flup").find("the board has no task 'flip_flup'; did you mean 'flip_flop'?") !=
-        std::string::npos);
+  CHECK_THAT(refusal("-t flip_flup"),
+             ContainsSubstring("the board has no task 'flip_flup'; did you mean 'flip_flop'?"));
   CHECK(refusal("-t flip_flup --split ood_far5").find("the board has no task 'flip_flup'") != std::string::npos);
   CHECK(refusal("-e roppe").find("the board has no encoding 'roppe'; did you mean 'rope'?") != std::string::npos);
-  CHECK(refusal("--split ood_far5").find("no task of the board has a split 'ood_far5'; did you mean 'ood_far") !=
-        std::string::npos);
+  CHECK_THAT(refusal("--split ood_far5"),
+             ContainsSubstring("no task of the board has a split 'ood_far5'; did you mean 'ood_far"));
   CHECK(refusal("--family rotory").find("did you mean 'rotary'") != std::string::npos);
   CHECK(refusal("--only-own").find("needs a report") != std::string::npos);
   CHECK(refusal("nothing.json").find("nothing.json: there is no such file") != std::string::npos);
@@ -232,14 +190,6 @@ TEST_CASE("the board names the splits of a selected task whose spec has several 
       posbench_command(directory, "board -q smoke --allow-different-budget --split ood_far4 -t " + task);
   CHECK(outcome.code == 2);
   CHECK(outcome.error.starts_with("posbench: task '" + task + "' has no split 'ood_far4'"));
-}
-
-TEST_CASE("a list that selects everything twice selects everything") {
-  const TemporaryDirectory directory;
-  const std::string board = "board -t flip_flop --format csv -e ";
-  const Outcome twice = posbench_command(directory, board + "all,all");
-  CHECK(twice.code == 0);
-  CHECK(twice.out == posbench_command(directory, board + "all").out);
 }
 
 TEST_CASE("the board selects the tasks that test an aspect") {
@@ -289,7 +239,7 @@ TEST_CASE("the configuration stores the costs for matched compute, and may set t
   CHECK_THROWS_WITH(make_config({.file = directory / "mine.json"}), ContainsSubstring("expected an encoding"));
 }
 
-TEST_CASE("matched compute gives the same bytes in a single run, in merged shards, resumed, and from its report") {
+TEST_CASE("matched compute gives the same bytes in a single run, in merged shards, and from its report") {
   const TemporaryDirectory directory;
   const std::string run = "run --profile smoke -t flip_flop,even_pairs -e none,cope,fox -q --match-compute none ";
   REQUIRE(posbench_command(directory, run + "-o whole").code == 0);
@@ -302,17 +252,6 @@ TEST_CASE("matched compute gives the same bytes in a single run, in merged shard
   REQUIRE(posbench_command(directory, run + "--shard 2/2 -o two").code == 0);
   REQUIRE(posbench_command(directory, "merge one two -o merged").code == 0);
   CHECK(without_context(directory / "merged/report.json") == whole);
-  const std::string lines = read_whole(directory / "one/experiments.jsonl");
-  directory.write("one/experiments.jsonl", lines.substr(0, lines.find('\n') + 1));
-  std::filesystem::remove(directory / "one/report.json");
-  REQUIRE(posbench_command(directory, run + "--shard 1/2 -o one --resume").code == 0);
-  CHECK(read_whole(directory / "one/experiments.jsonl").size() > lines.find('\n') + 1);
-  REQUIRE(posbench_command(directory, "merge one two -o again").code == 0);
-  CHECK(without_context(directory / "again/report.json") == whole);
   REQUIRE(posbench_command(directory, "run --config whole/report.json -q -o repeated").code == 0);
   CHECK(without_context(directory / "repeated/report.json") == whole);
-  const Outcome other = posbench_command(
-      directory, "run --profile smoke -t flip_flop,even_pairs -e none,cope,fox -q -o whole --resume");
-  CHECK(other.code == 2);
-  CHECK(other.error.find("match_compute") != std::string::npos);
 }

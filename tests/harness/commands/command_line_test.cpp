@@ -112,7 +112,7 @@ TEST_CASE("a run writes a report, is refused in the same directory, and resumes 
   CHECK(repeated.out.substr(0, repeated.out.find("report:")) == first.out.substr(0, first.out.find("report:")));
 }
 
-TEST_CASE("a hostile report gives a message of one line and exit code 2, or a page without its markup") {
+TEST_CASE("a hostile report gives a message of one line and exit code 2, or a page without what it ignores") {
   const TemporaryDirectory directory;
   const auto repeated = [](const std::string& text, size_t megabytes) {
     std::string all;
@@ -120,35 +120,19 @@ TEST_CASE("a hostile report gives a message of one line and exit code 2, or a pa
     return all;
   };
   const std::string head = R"({"schema_version": 1, "context": {}, "config": {}, "tasks": [], "timing": {}, )";
-  const std::string broken[] = {repeated("[", 100),
-                                repeated("{\"a\":", 100),
-                                head + "\"experiments\": " + repeated("[", 100),
-                                R"({"schema_version": 1, "context": )" + repeated("[[],", 100),
-                                R"({"schema_version": 1, "context": [)" + repeated("[],", 100) + "0]}",
-                                head + "\"experiments\": [{\"task\": \"" + repeated("<b>\u202e", 10) + "\"}]}",
-                                head + R"("experiments": [{"task": 1e999}]})",
-                                head + R"("experiments": {}})",
-                                R"({"schema_version": 1e3})",
-                                R"({"schema_version": 2})",
-                                std::string("\0\xff\xfe", 3)};
-  for (const std::string& text : broken) {
+  for (const std::string& text :
+       {repeated("[", 100), head + "\"experiments\": [{\"task\": \"" + repeated("<b>\u202e", 10) + "\"}]}",
+        std::string("\0\xff\xfe", 3)}) {
     CAPTURE(text.substr(0, 120));
     directory.write("report.json", text);
-    const Outcome outcome = posbench_command(directory, "report report.json -o page.html -q");
-    CHECK(outcome.code == 2);
-    CHECK(std::count(outcome.error.begin(), outcome.error.end(), '\n') == 1);
-    CHECK(outcome.error.starts_with("posbench: report.json: "));
-    CHECK(outcome.error.size() < 500);
+    CHECK(refusal(directory, "report report.json -o page.html -q").starts_with("posbench: report.json: "));
     CHECK_FALSE(std::filesystem::exists(directory / "page.html"));
   }
-  const std::string junk = ", \"junk\": [" + repeated("[],", 100) + "0]}";
-  directory.write("report.json", head + "\"experiments\": []" + junk);
-  CHECK(posbench_command(directory, "report report.json -o page.html").code == 2);
   Json one = read_json(std::string(POSBENCH_SOURCE_DIR) + "/results/data/reference/report.json");
   one["experiments"] = Json::array({one["experiments"][0]});
   std::string text = one.dump();
   text.pop_back();
-  directory.write("report.json", text + junk);
+  directory.write("report.json", text + ", \"junk\": [" + repeated("[],", 100) + "0]}");
   CHECK(posbench_command(directory, "report report.json -o page.html").code == 0);
   CHECK(std::filesystem::file_size(directory / "page.html") < 10 << 20);
 }
@@ -348,29 +332,4 @@ TEST_CASE("messages suggest the option, the split or the match that was meant") 
   REQUIRE(posbench_command(directory, run + "-s 2 -e none,alibi --shard 2/2 -o 2").code == 0);
   CHECK(error("merge 1 2 -o all").find("encodings was [\"none\",\"rope\"] and is now [\"none\",\"alibi\"]") !=
         std::string::npos);
-}
-
-TEST_CASE("bench takes the sequences of a batch") {
-  const Json json = Json::parse(
-      posbench_command(TemporaryDirectory(), "bench -q -e none --sizes tiny --batch 3 -r 1 --json").out);
-  CHECK(json["benchmarks"][0]["batch"] == 3);
-  CHECK_FALSE(json.contains("growth"));
-}
-
-TEST_CASE("bench of sizes with one and with two lengths shows the growth of the latter") {
-  const TemporaryDirectory directory;
-  const std::string command = "bench -e none --sizes che,tiny -r 1 ";
-  const Outcome text = posbench_command(directory, command);
-  CHECK(text.code == 0);
-  CHECK(text.out.find("grows as") != std::string::npos);
-  const Json json = Json::parse(posbench_command(directory, command + "--json").out);
-  REQUIRE(json["growth"].size() == 1);
-  CHECK(json["growth"][0]["size"] == "che");
-}
-
-TEST_CASE("bench at one length, given twice, prints no growth") {
-  const Json json = Json::parse(
-      posbench_command(TemporaryDirectory(), "bench -q -e none --sizes tiny --length 8,8 -r 1 --json").out);
-  CHECK(json["benchmarks"][0]["length"] == 8);
-  CHECK_FALSE(json.contains("growth"));
 }

@@ -34,19 +34,8 @@ TEST_CASE("every preset trains in smoke, and the report has its name and its spe
   }
 }
 
-TEST_CASE("a preset gives the numbers of its spec, in any command that takes an encoding") {
+TEST_CASE("a preset is accepted by any command that takes an encoding") {
   const TemporaryDirectory directory;
-  REQUIRE(
-      posbench_command(directory, "run --profile smoke -t flip_flop -e Llama4 --set model.layers=2 -o a").code ==
-      0);
-  REQUIRE(
-      posbench_command(directory, fmt::format("run --profile smoke -t flip_flop -e '{}' --set model.layers=2 -o b",
-                                              find_preset("llama4")->spec))
-          .code == 0);
-  const Json a = Json::parse(read_whole(directory / "a/report.json")),
-             b = Json::parse(read_whole(directory / "b/report.json"));
-  CHECK(a["experiments"][0]["splits"] == b["experiments"][0]["splits"]);
-  CHECK_FALSE(b["config"].contains("presets"));
   CHECK(posbench_command(directory, "run -t flip_flop -e ssmax:base=swan --show-config")
             .out.find("\"swan\": \"layers:") != std::string::npos);
   CHECK(posbench_command(directory, "check llama4 gpt_oss").code == 0);

@@ -95,38 +95,3 @@ TEST_CASE("a name that cannot be swept is refused with a message") {
   CHECK_THROWS_WITH(make_suite(swept({"task.length=16,16"})),
                     "the sweep has 'flip_flop:length=16' twice; give each value once");
 }
-
-TEST_CASE("a sweep gives the same bytes whole, in merged shards, resumed, and from its report") {
-  const TemporaryDirectory directory;
-  const std::string command =
-      "run --profile smoke -t flip_flop -e rope,alibi --sweep model.width=16,32 --sweep task.length=8,16 --set "
-      "training.samples=12 -q ";
-  const Outcome whole = posbench_command(directory, command + "-j 2 -o whole");
-  CAPTURE(whole.error);
-  REQUIRE(whole.code == 0);
-  for (const std::string k : {"1", "2", "3"}) {
-    CHECK(posbench_command(directory, command + "--shard " + k + "/3 -o shard" + k).code == 0);
-    CHECK(posbench_command(directory, command + "--shard " + k + "/3 --resume -o shard" + k).code == 0);
-  }
-  CHECK(posbench_command(directory, "merge shard1 shard2 shard3 -o merged").code == 0);
-  CHECK(posbench_command(directory, "run --config whole/report.json -j 1 -q -o again").code == 0);
-  const Json json = without_context(directory / "whole/report.json");
-  CHECK(json == without_context(directory / "merged/report.json"));
-  CHECK(json.dump() == without_context(directory / "again/report.json").dump());
-  CHECK(json["experiments"].size() == 8);
-  CHECK(json["experiments"][2]["task"] == "flip_flop:length=16,model.width=16");
-  CHECK(json["experiments"][2]["swept"]["values"][1] == Json{{"name", "task.length"}, {"value", "16"}});
-
-  CHECK(posbench_command(directory, "report whole --format csv")
-            .out.find("swept_task,swept_encoding,model.width,task.length") != std::string::npos);
-  CHECK(posbench_command(directory, "report whole").out.find("mean rank") != std::string::npos);
-  CHECK(posbench_command(directory, "report whole --metric effective_length").out.find("mean rank") ==
-        std::string::npos);
-  CHECK(posbench_command(directory, "report whole --metric loss").out.find("mean cross-entropy") !=
-        std::string::npos);
-  CHECK(posbench_command(directory, "compare whole merged --metric loss").code == 0);
-  CHECK(posbench_command(directory, "check whole --sample 2 --seed 1").code == 0);
-  const Outcome plan = posbench_command(directory, command + "--dry-run");
-  CHECK(plan.out.find("8 experiments; about ") != std::string::npos);
-  CHECK(plan.out.find("flip_flop:length=8,model.width=32") != std::string::npos);
-}

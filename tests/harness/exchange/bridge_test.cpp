@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "harness/exchange/array_file.h"
@@ -100,22 +101,18 @@ TEST_CASE("exported samples equal those of a run") {
     const Json& line = lines[n];
     CHECK(line["index"] == 7 + n);
     CHECK(line["length"] == length);
-    CHECK(line["tokens"].get<Ints>() == e.tokens);
-    CHECK(line["targets"].get<Ints>() == e.targets);
-    CHECK(line["scored_positions"].get<Ints>() == e.scored);
-    CHECK(line["segments"].get<Ints>() == e.segments);
-    CHECK(line["digit_positions"].get<Ints>() == e.digit_positions);
-    CHECK(line["distances"].get<Ints>() == e.distances);
-    CHECK(line["candidates"].get<Ints>() == e.candidates);
     CHECK(file.arrays.at("index").integer(n) == 7 + n);
     CHECK(file.arrays.at("length").integer(n) == length);
-    CHECK(row("tokens", n, e.tokens.size()) == e.tokens);
-    CHECK(row("targets", n, e.targets.size()) == e.targets);
-    CHECK(row("scored_positions", n, e.scored.size()) == e.scored);
-    CHECK(row("segments", n, e.segments.size()) == e.segments);
-    CHECK(row("digit_positions", n, e.digit_positions.size()) == e.digit_positions);
-    CHECK(row("distances", n, e.distances.size()) == e.distances);
-    CHECK(row("candidates", n, e.candidates.size()) == e.candidates);
+    const std::pair<const char*, const Ints&> parts[] = {
+        {"tokens", e.tokens},           {"targets", e.targets},
+        {"segments", e.segments},       {"digit_positions", e.digit_positions},
+        {"scored_positions", e.scored}, {"distances", e.distances},
+        {"candidates", e.candidates}};
+    for (const auto& [name, values] : parts) {
+      CAPTURE(name);
+      CHECK(line[name].get<Ints>() == values);
+      CHECK(row(name, n, values.size()) == values);
+    }
     CHECK(line.contains("coordinates") == !e.coordinates.empty());
     CHECK(file.arrays.contains("coordinates") == !e.coordinates.empty());
     for (size_t a = 0; a < e.coordinates.size(); ++a) {
@@ -230,8 +227,7 @@ TEST_CASE("answers of another program's model become a report that can be merged
   for (const std::string& all : {files + " failed.manifest.json", " failed.manifest.json" + files}) {
     const Outcome both = posbench_command(directory, "score" + all + " --name oracle -o both.json");
     CHECK(both.code == 2);
-    CHECK(both.error.find("did not finish training, so this is its only file; remove it or '") !=
-          std::string::npos);
+    CHECK_THAT(both.error, ContainsSubstring("did not finish training, so this is its only file; remove it or '"));
   }
   Json much = failed;
   much["count"] = 1'000'000'000'000;
@@ -257,8 +253,8 @@ TEST_CASE("answers of another program's model become a report that can be merged
   const Outcome again = posbench_command(directory, "check oracle.json");
   CHECK(again.code == 2);
   CHECK(again.error.find("is not the report of a run: its models were trained elsewhere") != std::string::npos);
-  CHECK(refusal(directory, "compare run oracle.json --match cope=oracle").find("--allow-different-budget") !=
-        std::string::npos);
+  CHECK_THAT(refusal(directory, "compare run oracle.json --match cope=oracle"),
+             ContainsSubstring("--allow-different-budget"));
   CHECK(posbench_command(directory, "compare run oracle.json --match cope=oracle --allow-different-budget").code ==
         0);
 }
@@ -300,8 +296,8 @@ TEST_CASE_METHOD(Exported, "answers that cannot be scored are refused in one lin
         "posbench: a.jsonl: sample 3 is not in the range 0 to 2 of its manifest");
   CHECK(refused(line(0, "\"answers\": []") + line(1, one) + line(2, one), about) ==
         "posbench: a.jsonl: sample 0 has 1 scored positions, and answers for 0");
-  CHECK(refused(line(0, "\"answers\": [99]") + line(1, one) + line(2, one), about)
-            .find("the answer at scored position 0 is 99, expected 0 to") != std::string::npos);
+  CHECK_THAT(refused(line(0, "\"answers\": [99]") + line(1, one) + line(2, one), about),
+             ContainsSubstring("the answer at scored position 0 is 99, expected 0 to"));
   CHECK(refused(line(0, "\"logits\": [[1, 2]]") + line(1, one), about) ==
         "posbench: a.jsonl:2: expected 'answers' in every line, or 'logits' in every line");
   CHECK(refused(good.substr(0, good.size() - 5), about).starts_with("posbench: a.jsonl:3: not JSON: "));
@@ -325,33 +321,28 @@ TEST_CASE_METHOD(Exported, "answers that cannot be scored are refused in one lin
 }
 
 TEST_CASE_METHOD(Exported, "logits that cannot be scored are refused in one line, and nothing is written") {
-  const auto vocabulary = about["vocabulary"].get<std::int64_t>();
+  const auto refused_logits = [&](const std::vector<float>& logits) {
+    const auto size = static_cast<std::int64_t>(logits.size() / 3);
+    ArrayWriter file(directory / "b.safetensors",
+                     {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, size}}}, Json::object());
+    file.append(0, std::vector<std::int64_t>{0, 1, 2});
+    file.append(1, logits);
+    file.finish();
+    return refused(read_whole(directory / "b.safetensors"), about, "b.safetensors");
+  };
+  const auto vocabulary = about["vocabulary"].get<size_t>();
   for (const auto& [value, name] :
        {std::pair(std::nanf(""), "nan"), std::pair(HUGE_VALF, "inf"), std::pair(-HUGE_VALF, "-inf")}) {
     for (const bool all : {true, false}) {
-      ArrayWriter file(directory / "b.safetensors",
-                       {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, vocabulary}}},
-                       Json::object());
-      std::vector<float> logits(static_cast<size_t>(3 * vocabulary), all ? value : 1);
+      std::vector<float> logits(3 * vocabulary, all ? value : 1);
       logits.front() = value;
-      file.append(0, std::vector<std::int64_t>{0, 1, 2});
-      file.append(1, logits);
-      file.finish();
-      CHECK(refused(read_whole(directory / "b.safetensors"), about, "b.safetensors") ==
+      CHECK(refused_logits(logits) ==
             fmt::format("posbench: b.safetensors: sample 0: a logit at scored position 0 is {}, expected a finite "
                         "number",
                         name));
     }
   }
-  {
-    ArrayWriter file(directory / "c.safetensors",
-                     {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, 2}}}, Json::object());
-    file.append(0, std::vector<std::int64_t>{0, 1, 2});
-    file.append(1, std::vector<float>(6));
-    file.finish();
-  }
-  CHECK(refused(read_whole(directory / "c.safetensors"), about, "c.safetensors")
-            .find("has 2 logits at a position, expected") != std::string::npos);
+  CHECK_THAT(refused_logits(std::vector<float>(6)), ContainsSubstring("has 2 logits at a position, expected"));
 }
 
 TEST_CASE("the losses of a traced run are those of its learning curve") {

@@ -85,15 +85,6 @@ TEST_CASE("an array that is no matrix of float32 is refused with its position") 
         "x: a.shape is a list, expected the rows and columns of a matrix");
 }
 
-TEST_CASE("matrices are read in any order of their numbers") {
-  const std::string header = R"({"b": {"dtype": "F32", "shape": [1, 1], "data_offsets": [4, 8]},)"
-                             R"("a": {"dtype": "F32", "shape": [1, 1], "data_offsets": [0, 4]}})";
-  const SafeTensors file = parse_safetensors(with_header(header) + std::string("\0\0\x80\x3f\0\0\0\x40", 8), "x");
-  REQUIRE(file.tensors.size() == 2);
-  CHECK(file.tensors[0].values(0, 0) == 1);
-  CHECK(file.tensors[1].values(0, 0) == 2);
-}
-
 TEST_CASE("a saved model is loaded unchanged") {
   const TemporaryDirectory directory;
   const RunConfig config = make_config(

@@ -21,6 +21,7 @@ RunConfig small_config() {
       make_config({.profile = "smoke", .tasks = "flip_flop", .encodings = "cope,rope", .seeds = "2"});
   config.model.dropout = 0.1;
   config.training.weight_decay = 0.01;
+  config.training.validate_splits = true;
   return config;
 }
 

@@ -61,14 +61,6 @@ TEST_CASE("the fraction of samples seen in training is counted among the samples
   CHECK(measure_baselines(setup, 500).splits[0].seen_in_training == counted(setup, 400, 0, 500));
 }
 
-TEST_CASE("many test samples of parity in distribution are training samples, and none at longer lengths") {
-  const TaskBaseline baseline = measure_baselines(make_task_setup(ExperimentOptions{}, "parity_check"));
-  CHECK(baseline.training_samples == 20000);
-  CHECK(*baseline.splits[0].seen_in_training > 0.45);
-  CHECK(*baseline.splits[0].seen_in_training < 0.65);
-  CHECK(baseline.splits[1].seen_in_training == 0.0);
-}
-
 TEST_CASE("a finite training set and a short training have few training samples") {
   CHECK(num_training_samples(trained_on(1000, 32).training) == 20000);
   CHECK(num_training_samples(trained_on(10, 4).training) == 40);

@@ -6,14 +6,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "harness/runs/suite.h"
-#include "harness/training/baselines.h"
-#include "harness/training/make_model.h"
 #include "harness/training/run_experiment.h"
-#include "tasks/parts/basic_task.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
@@ -26,30 +22,6 @@ using namespace posbench;
 namespace {
 
 using Tokens = std::vector<int>;
-
-/// A task whose tokens are all equal. The answer is at the last one.
-class EqualTokens final : public BasicTask<LengthOption<"tokens">> {
- public:
-  using BasicTask::BasicTask;
-  int vocabulary() const override { return 3; }
-  double chance_level() const override { return 0.5; }
-  Example sample(int length, Rng&) const override {
-    Example example;
-    example.tokens.assign(static_cast<size_t>(length), 0);
-    example.targets.assign(example.tokens.size(), kIgnore);
-    example.targets.back() = 1 + length % 2;
-    example.scored = {length - 1};
-    example.segments.assign(example.tokens.size(), 0);
-    return example;
-  }
-  std::string token_text(int token) const override { return std::to_string(token); }
-};
-
-const RegisterTask<EqualTokens> registered{{.name = "test_equal_tokens",
-                                            .family = "test",
-                                            .definition = "this test",
-                                            .source = "this test",
-                                            .splits = {{"in_distribution", {}, ""}}}};
 
 ExperimentOptions options(Attention attention, bool begin_token) {
   ExperimentOptions options;
@@ -90,34 +62,6 @@ void check_moved(const SampleStream& plain, const SampleStream& moved) {
   const SampleStream::Sample before = plain(0), now = moved(0);
   CHECK(now.length == before.length);
   check_moved(before.example, now.example, plain.task.vocabulary());
-}
-
-/// Returns the logits of an untrained model at the scored position of a sequence.
-Vector logits_of(const TaskSetup& setup, int length) {
-  const Model model = make_model(Spec::parse("none"), setup.model_config);
-  const Parameters parameters = initialize(model.layout, 3);
-  const SampleStream samples = setup.stream({Purpose::test}, length);
-  const PreparedSample sample = draw_batch(samples, *model.encoding, /*training=*/false, 0, 1).front();
-  StepCache tables;
-  SequenceWorkspace activations;
-  model.transformer->prepare(parameters, sample.sequence, tables, nullptr);
-  model.transformer->forward(parameters, sample.sequence, tables, nullptr, activations);
-  return activations.logits.row(0).head(samples.num_outputs());
-}
-
-/// Returns the largest difference between the logits for strings of equal tokens of two lengths.
-Real difference_by_length(Attention attention, bool begin_token) {
-  const TaskSetup setup = make_task_setup(options(attention, begin_token), "test_equal_tokens");
-  return (logits_of(setup, 2) - logits_of(setup, 12)).cwiseAbs().maxCoeff();
-}
-
-/// Returns the lengths, distances and positions of a split with their numbers of answers.
-std::vector<std::pair<int, std::int64_t>> groups_of(const SplitResult& split) {
-  std::vector<std::pair<int, std::int64_t>> groups;
-  for (const LengthResult& of : split.by_length) groups.emplace_back(of.length, of.token.total);
-  for (const DistanceResult& of : split.by_distance) groups.emplace_back(of.distance, of.token.total);
-  for (const PositionResult& of : split.by_position) groups.emplace_back(of.position, of.token.total);
-  return groups;
 }
 
 }  // namespace
@@ -184,68 +128,7 @@ TEST_CASE("every stream of a model with a begin token has it") {
   }
 }
 
-TEST_CASE("a begin token is at the first position, has no target and is never predicted") {
-  const Attention attention = GENERATE(Attention::causal, Attention::bidirectional);
-  const bool training = GENERATE(true, false);
-  ExperimentOptions settings = options(attention, true);
-  const TaskSetup setup = make_task_setup(settings, "reverse_string");
-  const SampleStream samples = setup.stream({Purpose::test});
-  CHECK(samples.num_outputs() == setup.model_config.vocabulary - 1);
-  settings.training.outputs = Outputs::answers;
-  const TaskSetup of_answers = make_task_setup(settings, "reverse_string");
-  CHECK(of_answers.stream({Purpose::test}).num_outputs() ==
-        make_task(Spec::parse("reverse_string"), {}, settings.layout())->answers());
-  const PositionEncoding plain(setup.model_config);
-  for (const PreparedSample& sample : draw_batch(samples, plain, training, 0, 16)) {
-    const Sequence& s = sample.sequence;
-    REQUIRE(s.tokens.front() == setup.model_config.vocabulary - 1);
-    REQUIRE(std::ranges::count(s.tokens, setup.model_config.vocabulary - 1) == 1);
-    REQUIRE(s.segments.size() == s.tokens.size());
-    REQUIRE(s.positions.size() == static_cast<Index>(s.tokens.size()));
-    REQUIRE(s.positions.at.front() == 0);
-    REQUIRE(std::ranges::count(s.target_positions, 0) == 0);
-    REQUIRE(std::ranges::max(sample.targets) < samples.num_outputs());
-  }
-}
-
-TEST_CASE(
-    "a begin token lets a bidirectional model without positions tell the lengths of strings of equal tokens apart") {
-  CHECK(difference_by_length(Attention::bidirectional, /*begin_token=*/false) < 1e-5F);
-  CHECK(difference_by_length(Attention::bidirectional, /*begin_token=*/true) > 0.01F);
-  CHECK(difference_by_length(Attention::causal, /*begin_token=*/false) < 1e-5F);
-  CHECK(difference_by_length(Attention::causal, /*begin_token=*/true) > 0.01F);
-}
-
-TEST_CASE(
-    "results by length, distance and position, and baselines, are those of the task, with or without a begin token") {
-  const std::string task = GENERATE("flip_flop", "reverse_string");
-  RunConfig config = small_config(task, "rope");
-  for (const auto& [name, value] : Settings{{"evaluation.grid", "8"},
-                                            {"evaluation.shift", "1"},
-                                            {"evaluation.loops", "2"},
-                                            {"extend.encodings", "none"},
-                                            {"extend.steps", "2"}})
-    config.set(name, value);
-  const Suite plain = make_suite(config);
-  config.set("model.begin_token", "true");
-  const Suite moved = make_suite(config);
-  CHECK(moved.experiments.at(0).cost.all() > plain.experiments.at(0).cost.all());
-  CHECK(measure_baselines(*moved.tasks.at(0), 500) == measure_baselines(*plain.tasks.at(0), 500));
-  const auto before = run_experiment(plain.experiments[0]).value(),
-             now = run_experiment(moved.experiments[0]).value();
-  REQUIRE(now.size() == 3);  // the model, and the model without positions before and after further training
-  REQUIRE(before.size() == now.size());
-  for (size_t n = 0; n < now.size(); ++n) {
-    REQUIRE(now[n].status == Status::ok);
-    CHECK(now[n].final_loss != before[n].final_loss);
-    REQUIRE(now[n].splits.size() == before[n].splits.size());
-    for (size_t split = 0; split < now[n].splits.size(); ++split)
-      CHECK(groups_of(now[n].splits[split]) == groups_of(before[n].splits[split]));
-    CHECK(now[n].grids.size() == before[n].grids.size());
-  }
-}
-
-TEST_CASE("a configuration has model.begin_token only if it is true, and the default changes no report") {
+TEST_CASE("a configuration has model.begin_token only if it is true") {
   RunConfig config = small_config("parity_check", "none");
   const std::string default_config = to_json(config).dump();
   config.set("model.begin_token", "false");
@@ -254,14 +137,6 @@ TEST_CASE("a configuration has model.begin_token only if it is true, and the def
   config.set("model.begin_token", "true");
   CHECK(to_json(config)["model"]["begin_token"] == true);
   CHECK(config_from_json(to_json(config), "c.json").model.begin_token);
-
-  const TemporaryDirectory directory;
-  for (const std::string arguments :
-       {"-o plain", "-o same --set model.begin_token=false", "-o begin --set model.begin_token=true"})
-    REQUIRE(posbench_command(directory, "run --profile smoke -t parity_check -e none -q " + arguments).code == 0);
-  const std::string plain = without_context(directory / "plain/report.json").dump();
-  CHECK(without_context(directory / "same/report.json").dump() == plain);
-  CHECK(without_context(directory / "begin/report.json").dump() != plain);
 }
 
 TEST_CASE("check, inspect, export and score follow model.begin_token") {
@@ -306,12 +181,4 @@ TEST_CASE("check, inspect, export and score follow model.begin_token") {
   CHECK(manifest.at("words").size() == static_cast<size_t>(outputs + 1));
   CHECK(manifest.at("words").back() == "[begin]");
   CHECK(Json::parse(read_whole(directory / "x.jsonl")).at("tokens").at(0) == outputs);
-}
-
-TEST_CASE("a value of model.begin_token that is neither true nor false is refused in one line") {
-  const TemporaryDirectory directory;
-  const Outcome refused =
-      posbench_command(directory, "run --profile smoke --set model.begin_token=first --list-only");
-  CHECK(refused.code == 2);
-  CHECK(refused.error == "posbench: model: begin_token is 'first', expected true or false\n");
 }

@@ -1,10 +1,9 @@
-// Options of blocks in a run: checkpoints, loops in testing, saved models, refusals.
+// Options of blocks in a run: loops in testing, saved models, refusals.
 #include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "harness/runs/checkpoint.h"
 #include "harness/runs/suite.h"
 #include "harness/training/run_experiment.h"
 #include "tests/catch.h"
@@ -31,42 +30,7 @@ ExperimentResult run(const RunConfig& config) {
   return run_experiment(suite.experiments[0])->front();
 }
 
-/// Trains a model at once, and in two parts with a checkpoint between them, and compares the parameters.
-void check_resumed(const Experiment& e, const std::filesystem::path& checkpoint) {
-  const Model model = make_model(e.encoding, e.task->model_config);
-  const TrainingOptions& options = e.task->options.training;
-  LearningRateSweep whole(model, options, e.seed), part = whole, again = whole;
-  const TrainingStreams streams = e.task->training_streams(Purpose::train, e.seed);
-  sweep_learning_rates(model, streams, options, whole);
-  sweep_learning_rates(model, streams, options, part, [&](const LearningRateSweep& s) {
-    if (s.state.step < options.steps / 2) return true;
-    write_checkpoint(checkpoint, e, model, s, 1);
-    return false;
-  });
-  read_checkpoint(checkpoint, e, model, again);
-  sweep_learning_rates(model, streams, options, again);
-  CHECK(again.best->parameters.flat == whole.best->parameters.flat);
-  CHECK(again.best->curve == whole.best->curve);
-}
-
 }  // namespace
-
-TEST_CASE("a model with all options of blocks resumes from its checkpoint to the same bytes") {
-  const TemporaryDirectory directory;
-  const Suite suite = make_suite(modern({"model.dropout=0.1"}));
-  check_resumed(suite.experiments[0], directory / "c.safetensors");
-}
-
-TEST_CASE("a model with recurrent blocks resumes from its checkpoint to the same bytes") {
-  const std::string block = GENERATE("lstm", "gated_delta");
-  const TemporaryDirectory directory;
-  const Suite suite = make_suite(make_config({.profile = "smoke",
-                                              .tasks = "parity_check",
-                                              .encodings = "none",
-                                              .seeds = "2",
-                                              .settings = {"model.block=" + block, "model.dropout=0.1"}}));
-  check_resumed(suite.experiments[0], directory / "c.safetensors");
-}
 
 TEST_CASE("evaluation.loops changes what is tested, and neither training nor validation") {
   const ExperimentResult two = run(modern()), same = run(modern({"evaluation.loops=2"})),
@@ -110,27 +74,6 @@ TEST_CASE("saved models with recurrent blocks give logits; inspect and export --
     CHECK(refused.error.find(expected) != std::string::npos);
   }
   CHECK_FALSE(std::filesystem::exists(directory / "maps.safetensors"));
-}
-
-TEST_CASE(
-    "recurrent blocks refuse encodings, bidirectional models and settings of attention before a run starts") {
-  const TemporaryDirectory directory;
-  for (const auto& [arguments, expected] : std::vector<std::pair<std::string, std::string>>{
-           {"-e rope",
-            "encoding 'rope' acts on attention, which model.block=lstm does not have; use the encoding "
-            "'none' or choose another model.block"},
-           {"-e none --set model.attention=bidirectional", "model.block=lstm is defined for causal models only"},
-           {"-e none --set model.window=4", "model.window=4 acts on attention"},
-           {"-e none --set model.feed_forward=8",
-            "model.feed_forward is 8, and model.block=lstm has no feed-forward"},
-           {"-e none --set extend.encodings=rope", "encoding 'rope' acts on attention"}}) {
-    const Outcome refused = posbench_command(
-        directory, "run --profile smoke -t parity_check --set model.block=lstm -o r " + arguments);
-    INFO(arguments << ": " << refused.error);
-    CHECK(refused.code == 2);
-    CHECK(refused.error.find(expected) != std::string::npos);
-    CHECK_FALSE(std::filesystem::exists(directory / "r"));
-  }
 }
 
 TEST_CASE("options of blocks that exclude each other are refused in one line") {

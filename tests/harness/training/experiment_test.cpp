@@ -3,7 +3,6 @@
 #include <limits>
 #include <map>
 #include <new>
-#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -118,20 +117,6 @@ TEST_CASE("every profile can be run") {
   }
 }
 
-TEST_CASE("results do not depend on the number of jobs") {
-  const RunConfig config = small_config("flip_flop,reverse_string", "cope,alibi,learned_abs");
-  const auto results = [&](int jobs) {
-    const Suite suite = make_suite(config);
-    Results observer;
-    run_suite(suite.experiments, jobs, std::stop_source(), observer);
-    return observer.by_id;
-  };
-  const auto one = results(1);
-  CHECK(one.size() == 6);
-  CHECK(one == results(2));
-  CHECK(one == results(5));
-}
-
 TEST_CASE("under one seed encodings see the same samples and start from the same shared parameters") {
   const Suite suite = make_suite(small_config("flip_flop", "cope,learned_abs"));
   const ModelConfig& config = suite.tasks[0]->model_config;
@@ -152,21 +137,6 @@ TEST_CASE("under one seed encodings see the same samples and start from the same
   const std::vector<PreparedSample> for_cope = draw_batch(samples, *cope.encoding, true, 10, 4),
                                     for_learned = draw_batch(samples, *learned.encoding, true, 10, 4);
   for (size_t n = 0; n < 4; ++n) CHECK(for_cope[n].sequence.tokens == for_learned[n].sequence.tokens);
-}
-
-TEST_CASE("training resumed from a state equals uninterrupted training") {
-  RunConfig config = small_config("flip_flop", "cope");
-  config.model.dropout = 0.1;
-  const Suite suite = make_suite(config);
-  const Model model = make_model(Spec{"cope", {}}, suite.tasks[0]->model_config);
-  const TrainingOptions& options = config.training;
-  TrainingState whole(model, options, 0), parts(model, options, 0);
-  const TrainingStreams streams = suite.tasks[0]->training_streams(Purpose::train, 0);
-  train(model, streams, options, whole);
-  while (parts.step < options.steps)
-    train(model, streams, options, parts, [](const TrainingState& s) { return s.step % 7 != 0; });
-  CHECK(whole.parameters.flat == parts.parameters.flat);
-  CHECK(whole.curve == parts.curve);
 }
 
 #if defined(__SSE2__)
@@ -299,14 +269,4 @@ TEST_CASE("a finite training set repeats in the same order, with fresh positions
     other_positions = other_positions || first[n].sequence.positions.at != again[n].sequence.positions.at;
   }
   CHECK(other_positions);
-}
-
-TEST_CASE("few training samples are memorized: their loss falls below that of fresh samples") {
-  const auto final_loss = [](int samples) {
-    RunConfig config = small_config("even_pairs", "learned_abs");
-    config.training.steps = 120;
-    config.training.samples = samples;
-    return *run_experiment(make_suite(config).experiments[0])->front().final_loss;
-  };
-  CHECK(final_loss(4) < 0.5 * final_loss(0));
 }

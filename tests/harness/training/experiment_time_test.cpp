@@ -1,8 +1,6 @@
 // The time of an experiment is the CPU time of its threads.
 #include <barrier>
-#include <chrono>
 #include <cstddef>
-#include <thread>
 #include <vector>
 
 #include "base/system.h"
@@ -14,17 +12,6 @@
 using namespace posbench;
 
 namespace {
-
-/// Sleeps after every step, and keeps the seconds of the experiment.
-class Sleeping final : public ExperimentObserver {
- public:
-  void on_step(const Experiment&, const LearningRateSweep&) override {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  void on_finished(const std::vector<ExperimentResult>&, double seconds) override { finished = seconds; }
-
-  double finished = -1;
-};
 
 /// Spends time on both threads of a pool after every step, and keeps the seconds of the experiment.
 class Helped final : public ExperimentObserver {
@@ -49,23 +36,6 @@ class Helped final : public ExperimentObserver {
 };
 
 }  // namespace
-
-TEST_CASE("an experiment takes the CPU time of its thread, without sleep and other threads") {
-  const Suite suite = make_suite(make_config({.profile = "smoke", .tasks = "even_pairs", .encodings = "none"}));
-  std::jthread busy([](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-    }
-  });
-  Sleeping observer;
-  const auto start = std::chrono::steady_clock::now();
-  const double start_cpu = thread_cpu_seconds();
-  REQUIRE(run_experiment(suite.experiments.at(0), observer));
-  const double cpu = thread_cpu_seconds() - start_cpu;
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-  CHECK(wall.count() > 1);  // 20 steps
-  CHECK(observer.finished > 0);
-  CHECK(observer.finished <= cpu);
-}
 
 TEST_CASE("an experiment takes the CPU time of all its threads") {
   const Suite suite = make_suite(make_config({.profile = "smoke",

@@ -118,24 +118,6 @@ TEST_CASE("the number of groups changes the rounding of training, and not its sa
   CHECK(trained(8) == trained(4096));  // groups without a sequence change nothing
 }
 
-TEST_CASE("training continues with another number of threads with the same bytes") {
-  RunConfig config = grouped("flip_flop", "cope", 4);
-  config.model.dropout = 0.1;
-  const Suite suite = make_suite(config);
-  const Model model = make_model(Spec{"cope", {}}, suite.tasks[0]->model_config);
-  const TrainingStreams streams = suite.tasks[0]->training_streams(Purpose::train, 0);
-  TrainingState whole(model, config.training, 0), parts(model, config.training, 0);
-  Threads two(2);
-  train(model, streams, config.training, whole, {}, two.pool);
-  for (int threads = 1; parts.step < config.training.steps; ++threads) {
-    Threads some(threads);
-    train(
-        model, streams, config.training, parts, [](const TrainingState& s) { return s.step % 3 != 0; }, some.pool);
-  }
-  CHECK(whole.parameters.flat == parts.parameters.flat);
-  CHECK(whole.curve == parts.curve);
-}
-
 TEST_CASE("a test of a model has the same bytes for any number of threads") {
   for (const std::string encoding : {"cope", "randomized", "fire", "dape", "kerple_log"}) {
     CAPTURE(encoding);

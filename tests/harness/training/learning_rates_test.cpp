@@ -43,17 +43,6 @@ const RegisterEncoding<Diverging> registered{
 
 }  // namespace
 
-TEST_CASE("early stopping depends on the validation stream only and is recorded") {
-  RunConfig config = small_config("even_pairs:length=1", "none");  // the answer is always 0
-  config.training.steps = 200;
-  config.training.learning_rates = {0.01};
-  config.training.early_stop = 2;
-  const ExperimentResult result = run_alone(config);
-  CHECK(result.stopped_early);
-  CHECK(result.steps < 200);
-  CHECK(result.learning_curve.back().validation_sequence == 1);
-}
-
 TEST_CASE("a loss that is not finite ends its experiment with the step, and the others continue") {
   RunConfig config = small_config("parity_check", "test_diverging,none");
   config.training.learning_rates = {0.01};

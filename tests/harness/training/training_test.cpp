@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -339,67 +340,22 @@ TEST_CASE("trivial predictors are tested on other samples than those that they s
   CHECK(baseline.splits.at(0).trivial.at("bag_of_tokens") < 0.8);
 }
 
-TEST_CASE("every option of training reaches the optimizer") {
-  TrainingOptions options;
-  options.optimizer = OptimizerKind::sgd;
-  options.beta1 = 0.1;
-  options.beta2 = 0.2;
-  options.epsilon = 0.3;
-  options.momentum = 0.4;
-  options.weight_decay = 0.5;
-  options.decayed_parameters = DecayedParameters::all;
-  const OptimizerOptions found = options.optimizer_options();
-  CHECK(found.kind == OptimizerKind::sgd);
-  CHECK(found.beta1 == 0.1);
-  CHECK(found.beta2 == 0.2);
-  CHECK(found.epsilon == 0.3);
-  CHECK(found.momentum == 0.4);
-  CHECK(found.weight_decay == 0.5);
-  CHECK(found.decayed_parameters == DecayedParameters::all);
-}
-
-TEST_CASE("every option of a model reaches its configuration") {
-  const ModelOptions options{.layers = 3,
-                             .width = 48,
-                             .heads = 6,
-                             .feed_forward = 50,
-                             .attention = Attention::bidirectional,
-                             .norm = Norm::post,
-                             .activation = FeedForwardKind::relu,
-                             .dropout = 0.25,
-                             .tied_embeddings = true,
-                             .block = BlockKind::parallel,
-                             .norm_kind = NormKind::rms_norm,
-                             .biases = false,
-                             .qk_norm = true,
-                             .logit_scale = LogitScale::log_length,
-                             .window = 7,
-                             .segment = 8,
-                             .chunk = 9,
-                             .sinks = 2,
-                             .temperature = 5,
-                             .loops = 4};
-  const ModelConfig config = ModelOptions(options).config();
-  CHECK(config.layers == 3);
-  CHECK(config.width == 48);
-  CHECK(config.heads == 6);
-  CHECK(config.feed_forward == 50);
-  CHECK_FALSE(config.causal);
-  CHECK_FALSE(config.pre_norm);
-  CHECK(config.feed_forward_kind == FeedForwardKind::relu);
-  CHECK(config.dropout == 0.25);
-  CHECK(config.tied_embeddings);
-  CHECK(config.block == BlockKind::parallel);
-  CHECK(config.norm_kind == NormKind::rms_norm);
-  CHECK_FALSE(config.biases);
-  CHECK(config.qk_norm);
-  CHECK(config.logit_scale == LogitScale::log_length);
-  CHECK(config.window == 7);
-  CHECK(config.segment == 8);
-  CHECK(config.chunk == 9);
-  CHECK(config.sinks == 2);
-  CHECK(config.temperature == 5);
-  CHECK(config.loops == 4);
+TEST_CASE("every option of the model and of the optimizer changes the losses of training") {
+  const std::string options =
+      GENERATE("model.layers=2", "model.width=24", "model.heads=1", "model.feed_forward=50",
+               "model.attention=bidirectional", "model.norm=post", "model.activation=relu", "model.dropout=0.25",
+               "model.tied_embeddings=true", "model.block=parallel", "model.norm_kind=rms_norm",
+               "model.biases=false", "model.qk_norm=true", "model.logit_scale=log_length", "model.window=2",
+               "model.segment=2", "model.chunk=2", "model.window=2 model.sinks=1", "model.temperature=2",
+               "model.loops=2", "training.optimizer=sgd", "training.optimizer=sgd training.momentum=0.4",
+               "training.beta1=0.1", "training.beta2=0.2", "training.epsilon=0.3", "training.clip=0.01",
+               "training.weight_decay=0.5", "training.weight_decay=0.5 training.decayed_parameters=all");
+  CAPTURE(options);
+  std::istringstream words(options);
+  std::vector<std::string> settings(std::istream_iterator<std::string>(words), {});
+  const std::set<double> changed = losses_of(Trainee("reverse_string", settings), 4);
+  settings.pop_back();
+  CHECK(losses_of(Trainee("reverse_string", settings), 4) != changed);
 }
 
 TEST_CASE("answers are laid out in slots for bidirectional models, and teacher forced for causal ones") {
