@@ -1,9 +1,11 @@
 #include "results/types/report.h"
 
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -34,7 +36,7 @@ class File {
 struct Edit {
   const char* pointer;  // a JSON pointer
   Json value;           // discarded: the member is erased
-  const char* message;
+  const char* message;  // begins with a path, or with "is" after that of the pointer
 };
 
 const Json kErase = Json(Json::value_t::discarded);
@@ -51,136 +53,106 @@ Json edited(Json json, const Edit& edit) {
   return json;
 }
 
+/// Returns the whole message: "before.json: tasks[0].version is 0" for "is 0" and the pointer "/tasks/0/version".
+std::string message_of(const Edit& edit) {
+  std::string path, word;
+  std::istringstream words(edit.pointer);
+  while (std::getline(words, word, '/')) {
+    if (!word.empty()) path += std::isdigit(word[0]) ? "[" + word + "]" : (path.empty() ? "" : ".") + word;
+  }
+  const std::string message = message_of(edit);
+  return "before.json: " + (message.starts_with("is ") ? path + " " : "") + message;
+}
+
 const std::vector<Edit>& malformed() {
   static const std::vector<Edit> edits = {
-      {"", Json::array(), "before.json: the whole is a list, expected an object"},
-      {"/schema_version", kErase,
-       "before.json: schema_version is missing, so this is no report; give report.json of a run, or its directory"},
-      {"/schema_version", 2,
-       "before.json: schema_version is 2, newer than 1, the newest that this posbench reads; use a newer "
-       "posbench"},
-      {"/schema_version", "1", "before.json: schema_version is \"1\", expected an integer from 1 to 2147483647"},
-      {"/schema_version", 0, "before.json: schema_version is 0, expected an integer from 1 to 2147483647"},
-      {"/context", kErase, "before.json: context is missing"},
-      {"/context", "fast", "before.json: context is \"fast\", expected an object"},
-      {"/config", Json::array(), "before.json: config is a list, expected an object"},
-      {"/timing", nullptr, "before.json: timing is null, expected an object"},
-      {"/tasks", kErase, "before.json: tasks is missing"},
-      {"/tasks", Json::object(), "before.json: tasks is an object, expected a list"},
-      {"/tasks/0", 7, "before.json: tasks[0] is 7, expected an object"},
-      {"/tasks/0/task", "", "before.json: tasks[0].task is \"\", expected a name"},
-      {"/tasks/0/task", "counting", "before.json: tasks[1].task is \"counting\", listed before"},
-      {"/tasks/0/version", 0, "before.json: tasks[0].version is 0, expected an integer from 1 to 2147483647"},
+      {"", Json::array(), "the whole is a list, expected an object"},
+      {"/schema_version", kErase, "is missing, so this is no report; give report.json of a run, or its directory"},
+      {"/schema_version", 2, "is 2, newer than 1, the newest that this posbench reads; use a newer posbench"},
+      {"/schema_version", "1", "is \"1\", expected an integer from 1 to 2147483647"},
+      {"/schema_version", 0, "is 0, expected an integer from 1 to 2147483647"},
+      {"/context", kErase, "is missing"},
+      {"/context", "fast", "is \"fast\", expected an object"},
+      {"/config", Json::array(), "is a list, expected an object"},
+      {"/timing", nullptr, "is null, expected an object"},
+      {"/tasks", kErase, "is missing"},
+      {"/tasks", Json::object(), "is an object, expected a list"},
+      {"/tasks/0", 7, "is 7, expected an object"},
+      {"/tasks/0/task", "", "is \"\", expected a name"},
+      {"/tasks/0/task", "counting", "tasks[1].task is \"counting\", listed before"},
+      {"/tasks/0/version", 0, "is 0, expected an integer from 1 to 2147483647"},
       {"/tasks/0/splits/0/kind", "odd",
-       "before.json: tasks[0].splits[0].kind is \"odd\", expected one of in_distribution, out_of_distribution, shifted"},
-      {"/tasks/0/splits/0/chance", 1.5,
-       "before.json: tasks[0].splits[0].chance is 1.5, expected a number from 0 to 1"},
-      {"/tasks/0/splits/0/trivial/constant", "half",
-       "before.json: tasks[0].splits[0].trivial.constant is \"half\", expected a number from 0 to 1"},
-      {"/tasks/0/splits/1/name", "in_distribution",
-       "before.json: tasks[0].splits[1].name is \"in_distribution\", the name of an earlier split too"},
-      {"/experiments", kErase, "before.json: experiments is missing"},
-      {"/experiments", Json::object(), "before.json: experiments is an object, expected a list"},
-      {"/experiments/2", Json::array(), "before.json: experiments[2] is a list, expected an object"},
-      {"/experiments/2/task", kErase, "before.json: experiments[2].task is missing"},
-      {"/experiments/2/task", "parity", "before.json: experiments[2].task is \"parity\", not listed in 'tasks'"},
-      {"/experiments/2/encoding", "a\nb", "before.json: experiments[2].encoding is \"a\\nb\", expected a name"},
-      {"/experiments/2/seed", -1,
-       "before.json: experiments[2].seed is -1, expected an integer from 0 to 18446744073709551615"},
-      {"/experiments/2/seed", 0.5,
-       "before.json: experiments[2].seed is 0.5, expected an integer from 0 to 18446744073709551615"},
-      {"/experiments/1/seed", 0,
-       "before.json: experiments[1].seed is 0, given before with the same task and encoding"},
-      {"/experiments/2/task_version", 2, "before.json: experiments[2].task_version is 2, but 1 in 'tasks'"},
-      {"/experiments/2/status", "great",
-       "before.json: experiments[2].status is \"great\", expected one of ok, diverged, "
-       "failed"},
-      {"/experiments/5/reason", kErase,
-       "before.json: experiments[5].status is \"diverged\", which needs a 'reason'"},
-      {"/experiments/5/reason", 3, "before.json: experiments[5].reason is 3, expected a text"},
-      {"/experiments/5/diverged_step", kErase, "before.json: experiments[5].diverged_step is missing"},
-      {"/experiments/5/splits/0", Json::object(), "before.json: experiments[5].splits[0].name is missing"},
-      {"/experiments/2/status", "failed",
-       "before.json: experiments[2].status is \"failed\", which needs a 'reason'"},
-      {"/experiments/2/parameters", 1e300,
-       "before.json: experiments[2].parameters is 1e+300, expected an integer from 0 to 1000000000000"},
-      {"/experiments/2/steps", 3000000000u,
-       "before.json: experiments[2].steps is 3000000000, expected an integer from 0 to 2147483647"},
-      {"/experiments/2/stopped_early", 1,
-       "before.json: experiments[2].stopped_early is 1, expected true or false"},
+       "is \"odd\", expected one of in_distribution, out_of_distribution, shifted"},
+      {"/tasks/0/splits/0/chance", 1.5, "is 1.5, expected a number from 0 to 1"},
+      {"/tasks/0/splits/0/trivial/constant", "half", "is \"half\", expected a number from 0 to 1"},
+      {"/tasks/0/splits/1/name", "in_distribution", "is \"in_distribution\", the name of an earlier split too"},
+      {"/experiments", kErase, "is missing"},
+      {"/experiments", Json::object(), "is an object, expected a list"},
+      {"/experiments/2", Json::array(), "is a list, expected an object"},
+      {"/experiments/2/task", kErase, "is missing"},
+      {"/experiments/2/task", "parity", "is \"parity\", not listed in 'tasks'"},
+      {"/experiments/2/encoding", "a\nb", "is \"a\\nb\", expected a name"},
+      {"/experiments/2/seed", -1, "is -1, expected an integer from 0 to 18446744073709551615"},
+      {"/experiments/2/seed", 0.5, "is 0.5, expected an integer from 0 to 18446744073709551615"},
+      {"/experiments/1/seed", 0, "is 0, given before with the same task and encoding"},
+      {"/experiments/2/task_version", 2, "is 2, but 1 in 'tasks'"},
+      {"/experiments/2/status", "great", "is \"great\", expected one of ok, diverged, failed"},
+      {"/experiments/5/reason", kErase, "experiments[5].status is \"diverged\", which needs a 'reason'"},
+      {"/experiments/5/reason", 3, "is 3, expected a text"},
+      {"/experiments/5/diverged_step", kErase, "is missing"},
+      {"/experiments/5/splits/0", Json::object(), "experiments[5].splits[0].name is missing"},
+      {"/experiments/2/status", "failed", "is \"failed\", which needs a 'reason'"},
+      {"/experiments/2/parameters", 1e300, "is 1e+300, expected an integer from 0 to 1000000000000"},
+      {"/experiments/2/steps", 3000000000u, "is 3000000000, expected an integer from 0 to 2147483647"},
+      {"/experiments/2/stopped_early", 1, "is 1, expected true or false"},
       {"/experiments/2/final_loss", "low",
-       "before.json: experiments[2].final_loss is \"low\", expected a number from -1.7976931348623157e+308 to "
-       "1.7976931348623157e+308"},
-      {"/experiments/2/final_loss", nullptr,
-       "before.json: experiments[2].final_loss is null, which needs a 'reason'"},
+       "is \"low\", expected a number from -1.7976931348623157e+308 to 1.7976931348623157e+308"},
+      {"/experiments/2/final_loss", nullptr, "is null, which needs a 'reason'"},
       {"/experiments/2/learning_curve/0/loss", nullptr,
-       "before.json: experiments[2].learning_curve is a list, with a loss of null, which needs a 'reason'"},
-      {"/experiments/2/learning_curve/1/step", 100,
-       "before.json: experiments[2].learning_curve[1].step is 100, not more than the step before it, 100"},
-      {"/experiments/2/learning_curve/1/validation_token", 1.01,
-       "before.json: experiments[2].learning_curve[1].validation_token is 1.01, expected a number from 0 to 1"},
-      {"/experiments/4/learning_rate", kErase, "before.json: experiments[4].learning_rate is missing"},
-      {"/experiments/4/learning_rate", 0.002,
-       "before.json: experiments[4].learning_rate is 0.002, not one of its 'learning_rates'"},
+       "experiments[2].learning_curve is a list, with a loss of null, which needs a 'reason'"},
+      {"/experiments/2/learning_curve/1/step", 100, "is 100, not more than the step before it, 100"},
+      {"/experiments/2/learning_curve/1/validation_token", 1.01, "is 1.01, expected a number from 0 to 1"},
+      {"/experiments/4/learning_rate", kErase, "is missing"},
+      {"/experiments/4/learning_rate", 0.002, "is 0.002, not one of its 'learning_rates'"},
       {"/experiments/4/learning_rates/1/learning_rate", 0.0001,
-       "before.json: experiments[4].learning_rates[1].learning_rate is 0.0001, not more than the learning_rate "
-       "before it, 0.0001"},
+       "is 0.0001, not more than the learning_rate before it, 0.0001"},
       {"/experiments/4/learning_rates/2/diverged_step", kErase,
-       "before.json: experiments[4].learning_rates[2].final_loss is null, expected a number from "
+       "experiments[4].learning_rates[2].final_loss is null, expected a number from "
        "-1.7976931348623157e+308 to 1.7976931348623157e+308"},
-      {"/experiments/2/splits/0", kErase,
-       "before.json: experiments[2].splits is a list, with 1 of the 2 splits of its task"},
+      {"/experiments/2/splits/0", kErase, "experiments[2].splits is a list, with 1 of the 2 splits of its task"},
       {"/experiments/2/splits/1/name", "in_distribution",
-       "before.json: experiments[2].splits[1].name is \"in_distribution\", the name of an earlier split too"},
+       "is \"in_distribution\", the name of an earlier split too"},
       {"/experiments/2/splits/1/name", "ood_near",
-       "before.json: experiments[2].splits[1].name is \"ood_near\", not a split of its task with kind "
-       "out_of_distribution"},
+       "is \"ood_near\", not a split of its task with kind out_of_distribution"},
       {"/experiments/2/splits/1/kind", "in_distribution",
-       "before.json: experiments[2].splits[1].name is \"ood_far\", not a split of its task with kind "
-       "in_distribution"},
-      {"/experiments/3/splits/1/token/correct", 1301,
-       "before.json: experiments[3].splits[1].token.correct is 1301, more than its total, 1280"},
-      {"/experiments/3/splits/1/token/correct", -1,
-       "before.json: experiments[3].splits[1].token.correct is -1, expected an integer from 0 to "
-       "1000000000000"},
-      {"/experiments/3/splits/1/token/total", kErase,
-       "before.json: experiments[3].splits[1].token.total is missing"},
+       "experiments[2].splits[1].name is \"ood_far\", not a split of its task with kind in_distribution"},
+      {"/experiments/3/splits/1/token/correct", 1301, "is 1301, more than its total, 1280"},
+      {"/experiments/3/splits/1/token/correct", -1, "is -1, expected an integer from 0 to 1000000000000"},
+      {"/experiments/3/splits/1/token/total", kErase, "is missing"},
       {"/experiments/3/splits/1/sequences", 639,
-       "before.json: experiments[3].splits[1].sequence.total is 640, more than the sequences of its split, 639"},
-      {"/experiments/3/splits/1/token/accuracy", 1.6,
-       "before.json: experiments[3].splits[1].token.accuracy is 1.6, expected 0.84375, which follows from 1080 of "
-       "1280"},
+       "experiments[3].splits[1].sequence.total is 640, more than the sequences of its split, 639"},
+      {"/experiments/3/splits/1/token/accuracy", 1.6, "is 1.6, expected 0.84375, which follows from 1080 of 1280"},
       {"/experiments/3/splits/1/token/accuracy", 0.843751,
-       "before.json: experiments[3].splits[1].token.accuracy is 0.843751, expected 0.84375, which follows from 1080 "
-       "of 1280"},
+       "is 0.843751, expected 0.84375, which follows from 1080 of 1280"},
       {"/experiments/3/splits/1/token/correct", 1081,
-       "before.json: experiments[3].splits[1].token.accuracy is 0.84375, expected 0.844531, which follows from 1081 "
-       "of 1280"},
-      {"/experiments/3/splits/1/token/low", 0.9,
-       "before.json: experiments[3].splits[1].token.low is 0.9, expected 0.822833, which follows from 1080 of 1280"},
-      {"/experiments/3/splits/1/by_length/1/token/accuracy", 0,
-       "before.json: experiments[3].splits[1].by_length[1].token.accuracy is 0, expected null, as nothing was "
-       "scored"},
+       "experiments[3].splits[1].token.accuracy is 0.84375, expected 0.844531, which follows from 1081 of 1280"},
+      {"/experiments/3/splits/1/token/low", 0.9, "is 0.9, expected 0.822833, which follows from 1080 of 1280"},
+      {"/experiments/3/splits/1/by_length/1/token/accuracy", 0, "is 0, expected null, as nothing was scored"},
       {"/experiments/3/splits/1/by_length/0", kErase,
-       "before.json: experiments[3].splits[1].by_length is a list, with 0 of 0 tokens right, expected 1080 of 1280 as "
-       "in its split"},
+       "experiments[3].splits[1].by_length is a list, with 0 of 0 tokens right, "
+       "expected 1080 of 1280 as in its split"},
       {"/experiments/3/splits/1/by_distance/1", kErase,
-       "before.json: experiments[3].splits[1].by_distance is a list, with 80 of 80 tokens right, expected 1080 of 1280 "
-       "as in its split"},
+       "experiments[3].splits[1].by_distance is a list, with 80 of 80 tokens right, "
+       "expected 1080 of 1280 as in its split"},
       {"/experiments/3/splits/1/by_position",
        Json::array({Json{{"position", 1}, {"token", {{"correct", 1080}, {"total", 1281}}}}}),
-       "before.json: experiments[3].splits[1].by_position is a list, with 1080 of 1281 tokens right, expected 1080 of "
-       "1280 as in its split"},
+       "is a list, with 1080 of 1281 tokens right, expected 1080 of 1280 as in its split"},
       {"/experiments/3/splits/1/sequence",
        {{"correct", 0}, {"total", 0}},
-       "before.json: experiments[3].splits[1].sequence.total is 0, expected an integer from 1 to "
-       "1000000000000"},
-      {"/experiments/3/splits/1/by_length/1/length", 9,
-       "before.json: experiments[3].splits[1].by_length[1].length is 9, not more than the length before it, 9"},
-      {"/experiments/3/splits/1/by_length/0/sequence/correct", 99999,
-       "before.json: experiments[3].splits[1].by_length[0].sequence.correct is 99999, more than its total, 640"},
-      {"/experiments/3/splits/1/by_distance/0/token", nullptr,
-       "before.json: experiments[3].splits[1].by_distance[0].token is null, expected an object"},
+       "experiments[3].splits[1].sequence.total is 0, expected an integer from 1 to 1000000000000"},
+      {"/experiments/3/splits/1/by_length/1/length", 9, "is 9, not more than the length before it, 9"},
+      {"/experiments/3/splits/1/by_length/0/sequence/correct", 99999, "is 99999, more than its total, 640"},
+      {"/experiments/3/splits/1/by_distance/0/token", nullptr, "is null, expected an object"},
   };
   return edits;
 }
@@ -264,7 +236,7 @@ TEST_CASE("every malformed report is refused with its file, the JSON path and wh
   const Json json = to_json(small_report());
   for (const Edit& edit : malformed()) {
     INFO(edit.pointer << " " << edit.value);
-    CHECK_THROWS_WITH(report_from_json(edited(json, edit), "before.json"), edit.message);
+    CHECK_THROWS_WITH(report_from_json(edited(json, edit), "before.json"), message_of(edit));
   }
 }
 
@@ -273,7 +245,7 @@ TEST_CASE("a malformed file is refused as its JSON is") {
   for (const Edit& edit : malformed()) {
     INFO(edit.pointer << " " << edit.value);
     const File file(to_indented_json(edited(json, edit)));
-    std::string message = edit.message;
+    std::string message = message_of(edit);
     message.replace(0, std::string("before.json").size(), file.path().string());
     CHECK_THROWS_WITH(read_report(file.path()), message);
   }

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "results/json/json.h"
@@ -38,43 +37,6 @@ double slow_lower_bound(std::vector<double> values) {
   }
   std::sort(sums.begin(), sums.end());
   return sums[250];
-}
-
-double log_choices(std::int64_t n, std::int64_t k) {
-  const auto log_factorial = [](std::int64_t i) { return std::lgamma(static_cast<double>(i) + 1); };
-  return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
-}
-
-/// Returns Fisher's one-sided p-value as a sum over all tables.
-double slow_fisher(Count a, Count b) {
-  const std::int64_t all = a.correct + b.correct;
-  double p = 0;
-  for (std::int64_t k = std::max(a.correct, all - b.total); k <= std::min(a.total, all); ++k)
-    p += std::exp(log_choices(a.total, k) + log_choices(b.total, all - k) - log_choices(a.total + b.total, all));
-  return p;
-}
-
-/// Returns the one-sided p-value of Boschloo's test from all tables and 2000 rates.
-double slow_boschloo(Count a, Count b) {
-  const double observed = slow_fisher(a, b) * (1 + 1e-9);
-  std::vector<Count> extreme;  // successes of both groups
-  for (std::int64_t x = 0; x <= a.total; ++x) {
-    for (std::int64_t y = 0; y <= b.total; ++y) {
-      if (slow_fisher({x, a.total}, {y, b.total}) <= observed) extreme.push_back({x, y});
-    }
-  }
-  double greatest = 0;
-  for (int i = 1; i < 2000; ++i) {
-    const double rate = i / 2000.0;
-    double p = 0;
-    for (const auto [x, y] : extreme) {
-      const auto right = static_cast<double>(x + y), wrong = static_cast<double>(a.total + b.total - x - y);
-      p += std::exp(log_choices(a.total, x) + log_choices(b.total, y) + right * std::log(rate) +
-                    wrong * std::log1p(-rate));
-    }
-    greatest = std::max(greatest, p);
-  }
-  return greatest;
 }
 
 auto near(double value) { return Approx(value).epsilon(1e-9).margin(1e-12); }
@@ -158,17 +120,6 @@ TEST_CASE("the interval of a mean is Clopper and Pearson's if every value is 0 o
   const Interval equal = bounded_mean_interval(std::vector{0.5, 0.5, 0.5});
   CHECK(equal.low < 0.3);
   CHECK(equal.high > 0.7);
-}
-
-TEST_CASE("Boschloo's test equals a slow computation over all tables") {
-  const std::pair<Count, Count> pairs[] = {{{0, 5}, {5, 5}},   {{2, 5}, {4, 6}},     {{7, 9}, {3, 12}},
-                                           {{12, 12}, {9, 9}}, {{31, 40}, {17, 38}}, {{0, 30}, {1, 30}}};
-  for (const auto& [a, b] : pairs) {
-    INFO(a.correct << " of " << a.total << ", " << b.correct << " of " << b.total);
-    const double expected = std::min(1.0, 2 * std::min(slow_boschloo(a, b), slow_boschloo(b, a)));
-    CHECK(boschloo_test(a, b) == Approx(expected).epsilon(1e-4));
-    CHECK(boschloo_test(a, b) >= expected * (1 - 1e-9));  // the best rate of a finer search
-  }
 }
 
 TEST_CASE("Boschloo's test of hundreds of seeds is computed, and has no p-value of 0 for nearly equal groups") {

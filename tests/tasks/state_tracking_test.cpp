@@ -79,32 +79,13 @@ TEST_CASE("the walks of navigation always return") {
   CHECK(published.draw(128).tokens.size() == 255);
 }
 
-TEST_CASE("words of S3 and S4 multiply from left to right") {
-  for (const auto& [group, order] : std::map<std::string, int>{{"s3", 6}, {"s4", 24}}) {
-    const TextTask task("group_word:group=" + group);
-    CHECK(task.task().vocabulary() == order + 1);
-    const Example e = task.draw(30);
-    CHECK(task.text(oracles().at("group_word")(e)) == task.answer(e));
-    std::string where = task.task().token_text(0);
-    for (size_t t = 1; t < e.tokens.size(); ++t) {
-      for (char& point : where) point = task.task().token_text(e.tokens[t])[point - '1'];
-      CHECK(task.task().token_text(e.targets[t]) == where);
-    }
-  }
-}
-
-TEST_CASE("group words multiply from left to right") {
-  const TextTask s5("group_word:group=s5"), z60("group_word:group=z60");
-  CHECK(s5.task().vocabulary() == 121);
-  const Example e = s5.draw(30), sums = z60.draw(30);
-  CHECK(scored_answers(e) == oracles().at("group_word")(e));
-
+TEST_CASE("words of integers add up modulo their number") {
+  const Example sums = TextTask("group_word:group=z60").draw(30);
   int sum = 0;
   for (size_t t = 1; t < sums.tokens.size(); ++t) {
     sum = (sum + sums.tokens[t]) % 60;
     CHECK(sums.targets[t] == sum);
   }
-  CHECK(sums.distances.back() == 30);
 }
 
 TEST_CASE("the group a4 x z5 is pairs of an even permutation of four points and a sum modulo 5") {
