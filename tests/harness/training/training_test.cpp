@@ -1,5 +1,6 @@
 // Tests the samples, the learning rates, the dropout and the validations of a training.
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
