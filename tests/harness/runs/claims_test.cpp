@@ -128,20 +128,6 @@ TEST_CASE("every claim's runs can be built, at both sizes, and have the splits o
   }
 }
 
-TEST_CASE("the claims of PaTH's table have its model at full size: one layer of width 64 with two heads") {
-  const ClaimPlan plan =
-      plan_claims({"fox-flip-flop-over-rope", "path-flip-flop", "path-flip-flop-over-rope"}, ClaimSize::full);
-  REQUIRE(plan.runs.size() == 3);  // path, fox and rope
-  for (const ClaimRun& run : plan.runs) {
-    INFO(run.name);
-    const Suite suite = make_suite(run.config);
-    const ModelOptions& model = suite.tasks.front()->options.model;
-    CHECK(model.layers == 1);
-    CHECK(model.width == 64);
-    CHECK(model.heads == 2);
-  }
-}
-
 TEST_CASE("claims of equal settings share their runs, which do not depend on what was chosen") {
   const ClaimPlan both = plan_claims({"cope-counting-3", "cope-over-relative-counting-3"}, ClaimSize::reduced);
   const ClaimPlan one = plan_claims({"cope-counting-3"}, ClaimSize::reduced);
@@ -203,22 +189,13 @@ TEST_CASE("show prints the result of a rule in the stored runs") {
   CHECK((has_level && has_order));
 }
 
-TEST_CASE("reproduce --list has a line for each claim, and --verdict the reasons") {
+TEST_CASE("reproduce --list selects claims by name and by verdict, and explains its words") {
   const TemporaryDirectory directory;
-  const Outcome list = posbench_command(directory, "reproduce --list");
-  CHECK(list.code == 0);
-  CHECK(list.out.find("cope-counting-3") != std::string::npos);
-  CHECK(list.out.substr(0, list.out.find('\n')).ends_with(" kind"));
-  CHECK(std::ranges::count(list.out, '\n') < 140);
-  CHECK(list.out.find("\nkinds: ") != std::string::npos);
   const Outcome of_pattern = posbench_command(directory, "reproduce --list 'cope-counting-*' --format csv");
   CHECK(std::ranges::count(of_pattern.out, '\n') == 4);  // a header, and 1, 3 and 5 variables
   const Outcome contradicted = posbench_command(directory, "reproduce --list --verdict contradicted");
-  CHECK(contradicted.out.substr(0, contradicted.out.find('\n')).ends_with(" statement"));
-  CHECK(contradicted.out.find(" contradicted\nkinds: ") != std::string::npos);
-  CHECK(contradicted.out.find("inconclusive,") == std::string::npos);
-  CHECK(posbench_command(directory, "reproduce --list --verdict weaker").out.find("nine in ten are unlikely") !=
-        std::string::npos);
+  CHECK_THAT(contradicted.out, ContainsSubstring(" contradicted\nkinds: "));
+  CHECK_THAT(contradicted.out, !ContainsSubstring("inconclusive,"));
 }
 
 TEST_CASE("reproduce refuses what it cannot do, with what to do") {

@@ -16,58 +16,28 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from run_files import files
+from run_files import arguments_of, files
 from sanitized import sanitized
 
 PROGRAM = os.path.abspath(sys.argv[1])
 CALLS = ["mkdir", "openat", "write", "ftruncate", "fsync", "rename", "unlink", "rmdir", "flock"]
 FAULTS = ["signal=KILL", "error=ENOSPC"]
-RUN = [
-    "run",
-    "--profile",
-    "smoke",
-    "-t",
-    "parity_check",
-    "-e",
-    "none",
-    "--set",
-    "training.steps=2",
-    "--set",
-    "training.validate_every=2",
-    "--save-models",
-    "--checkpoint-every",
-    "0",
-    "-q",
-    "-j",
-    "1",
-    "-o",
-    "run",
-]
+RUN = arguments_of(
+    "run --profile smoke -t parity_check -e none --set training.steps=2 --set training.validate_every=2 --save-models "
+    "--checkpoint-every 0 -q -j 1 -o run"
+)
 OTHER = [word.replace("none", "rope") for word in RUN]
 
 
 def strace(folder, options, words):
     log = folder.parent / (folder.name + ".strace")
-    done = subprocess.run(
-        ["strace", "-f", "-o", log, *options, PROGRAM, *words],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        timeout=300,
-    )
-    return done.returncode, done.stderr.decode(errors="replace"), log.read_text(errors="replace")
+    code, message = posbench(folder, words, ["strace", "-f", "-o", log, *options])
+    return code, message, log.read_text(errors="replace")
 
 
-def posbench(folder, words):
-    done = subprocess.run(
-        [PROGRAM, *words],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        timeout=300,
-    )
+def posbench(folder, words, tracer=()):
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    done = subprocess.run([*tracer, PROGRAM, *words], cwd=folder, timeout=300, **quiet)
     return done.returncode, done.stderr.decode(errors="replace")
 
 

@@ -18,7 +18,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from run_files import files
+from run_files import arguments_of, files
 from sanitized import sanitized
 
 SMOKE = ["run", "--profile", "smoke", "-t", "parity_check", "-q"]
@@ -28,22 +28,7 @@ ALWAYS = ["--set", "training.steps=40", "--set", "training.validate_every=20", "
 
 
 def shard(k):
-    return [
-        *SMOKE,
-        *SHORT,
-        *OFTEN,
-        "-e",
-        "none,rope",
-        "-s",
-        "2",
-        "--save-models",
-        "--shard",
-        f"{k}/2",
-        "-j",
-        "1",
-        "-o",
-        k,
-    ]
+    return [*SMOKE, *SHORT, *OFTEN, *arguments_of(f"-e none,rope -s 2 --save-models --shard {k}/2 -j 1 -o {k}")]
 
 
 # The commands of each scenario, in their order. A run is repeated with --resume, a merge with --force.
@@ -75,13 +60,8 @@ MOST_KILLS = 10
 
 
 def start(program, folder, words):
-    return subprocess.Popen(
-        [program, *words],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    return subprocess.Popen([program, *words], cwd=folder, **quiet)
 
 
 def finish(process):
@@ -182,16 +162,10 @@ def main():
     kills = arguments.kills // 4 if sanitized(arguments.program) else arguments.kills
     begin = time.monotonic()
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        futures = [
-            pool.submit(
-                run_scenario,
-                arguments.program,
-                name,
-                kills // len(SCENARIOS) + (n < kills % len(SCENARIOS)),
-                arguments.seed + n,
-            )
-            for n, name in enumerate(SCENARIOS)
-        ]
+        futures = []
+        for n, name in enumerate(SCENARIOS):
+            of_scenario = kills // len(SCENARIOS) + (n < kills % len(SCENARIOS))
+            futures.append(pool.submit(run_scenario, arguments.program, name, of_scenario, arguments.seed + n))
         scenarios = [future.result() for future in futures]
     total = sum(scenario.kills for scenario in scenarios)
     print(f"{total} kills in {time.monotonic() - begin:.0f} s (--seed {arguments.seed})")

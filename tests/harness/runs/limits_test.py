@@ -46,11 +46,8 @@ class Machine(Case):
         failed = 0
         for kilobytes in range(starts + 1000, starts + 81000, 1000):
             with self.subTest(kilobytes=kilobytes):
-                done = subprocess.run(
-                    [PROGRAM, "board", "-q"],
-                    capture_output=True,
-                    preexec_fn=limit(resource.RLIMIT_AS, kilobytes << 10),
-                )
+                memory = limit(resource.RLIMIT_AS, kilobytes << 10)
+                done = subprocess.run([PROGRAM, "board", "-q"], capture_output=True, preexec_fn=memory)
                 self.assertIn(done.returncode, (0, 1), done.stderr)
                 if done.returncode == 1:
                     failed += 1
@@ -179,15 +176,9 @@ class Machine(Case):
 
     def test_samples_are_written_as_they_are_drawn(self):
         for form in ([], ["--json"]):
-            self.posbench(
-                "sample",
-                "parity_check:length=10000",
-                "-n",
-                "2000",
-                *form,
-                stdout=subprocess.DEVNULL,
-                preexec_fn=limit(resource.RLIMIT_AS, 150 << 20),
-            )
+            sample = ["sample", "parity_check:length=10000", "-n", "2000", *form]
+            memory = limit(resource.RLIMIT_AS, 150 << 20)
+            self.posbench(*sample, stdout=subprocess.DEVNULL, preexec_fn=memory)
         for form in ("jsonl", "safetensors"):  # files of 140 and 260 MB
             export = ["export", "parity_check:length=10000", "-n", "2000", "--format", form, "-q"]
             self.posbench(*export, "-o", f"samples.{form}", preexec_fn=limit(resource.RLIMIT_AS, 150 << 20))
@@ -204,16 +195,8 @@ class Machine(Case):
             "dape:base=" * 10800 + "alibi",
             "randomized:base=(" * 50 + "rope" + ")" * 50,
         ):
-            done = self.posbench(
-                "run",
-                "-t",
-                "parity_check",
-                "-e",
-                spec,
-                "--dry-run",
-                code=2,
-                preexec_fn=limit(resource.RLIMIT_AS, 1 << 30),
-            )
+            run = ["run", "-t", "parity_check", "-e", spec, "--dry-run"]
+            done = self.posbench(*run, code=2, preexec_fn=limit(resource.RLIMIT_AS, 1 << 30))
             self.assertIn(b"colons", done.stderr)
 
 

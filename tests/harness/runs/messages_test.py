@@ -135,19 +135,7 @@ class Messages(Case):
                 self.assertIn(b"--metric needs --format console, markdown or latex", done.stderr)
 
     def test_a_program_name_that_is_not_utf8_is_no_failure(self):
-        command = [
-            b"\xff\xfeposbench",
-            "run",
-            "--profile",
-            "smoke",
-            "-t",
-            "parity_check",
-            "-e",
-            "none",
-            "-q",
-            "-o",
-            "run",
-        ]
+        command = [b"\xff\xfeposbench", *TINY, "-e", "none", "-q", "-o", "run"]
         subprocess.run(command, executable=PROGRAM, cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
         command = [b"\xff\xfeposbench", "bench", "-e", "none", "--sizes", "tiny", "-r", "1", "--json"]
         done = subprocess.run(command, executable=PROGRAM, cwd=self.folder, stdout=subprocess.PIPE)

@@ -12,6 +12,8 @@ import time
 import unittest
 from pathlib import Path
 
+from run_files import arguments_of
+
 PROGRAM = os.path.abspath(sys.argv[1])
 SMOKE = ["run", "--profile", "smoke", "-t", "parity_check"]
 TINY = SMOKE + ["--set", "training.steps=2", "--set", "training.validate_every=2"]
@@ -20,23 +22,9 @@ ONE_SEQUENCE = [
     f"--set={name}=1"
     for name in ("training.steps", "training.batch", "training.validation_sequences", "evaluation.sequences")
 ]
-LONG = SMOKE + [
-    "-e",
-    "none,cope",
-    "-s",
-    "100",
-    "--set",
-    "training.steps=6000",
-    "--set",
-    "training.validate_every=2000",
-    "-q",
-    "-j",
-    "1",
-    "--checkpoint-every",
-    "0.02",
-    "-o",
-    "run",
-]
+LONG = SMOKE + arguments_of(
+    "-e none,cope -s 100 --set training.steps=6000 --set training.validate_every=2000 -q -j 1 --checkpoint-every 0.02 -o run"
+)
 
 
 def limit(kind, value):

@@ -1,6 +1,10 @@
-"""Reads everything of a folder of runs that must not depend on interruptions."""
+"""Reads everything of a folder of runs that must not depend on interruptions, and splits command lines."""
 
 import json
+
+
+def arguments_of(line):
+    return line.split()
 
 
 def line_without_times(line):

@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+from run_files import arguments_of
+
 posbench, script = (os.path.realpath(path) for path in sys.argv[1:3])
 os.environ["PATH"] += ":/usr/sbin"
 root = tempfile.mkdtemp(prefix="posbench-slurm-")
@@ -87,18 +89,8 @@ def start_slurm():
         os.mkdir(path(folder), 0o755)
     with open(path("munge", "key"), "wb", opener=lambda p, flags: os.open(p, flags, 0o600)) as key:
         key.write(os.urandom(128))
-    start(
-        "munged",
-        "--foreground",
-        "--key-file",
-        path("munge", "key"),
-        "--socket",
-        path("munge", "socket"),
-        "--pid-file",
-        path("munge", "pid"),
-        "--seed-file",
-        path("munge", "seed"),
-    )
+    options = {"--key-file": "key", "--socket": "socket", "--pid-file": "pid", "--seed-file": "seed"}
+    start("munged", "--foreground", *(f"{option}={path('munge', name)}" for option, name in options.items()))
     if not wait_for(10, lambda: os.path.exists(path("munge", "socket"))):
         skip("munged does not start")
     host, user = socket.gethostname().split(".")[0], output("id", "-un")
@@ -156,20 +148,9 @@ def show_logs(directory):
 
 def main():
     start_slurm()
-    arguments = [
-        "--profile",
-        "smoke",
-        "-t",
-        "parity_check,even_pairs",
-        "-e",
-        "none,cope",
-        "-s",
-        "2",
-        "--set",
-        "training.steps=20000",
-        "--checkpoint-every",
-        "0.1",
-    ]
+    arguments = arguments_of(
+        "--profile smoke -t parity_check,even_pairs -e none,cope -s 2 --set training.steps=20000 --checkpoint-every 0.1"
+    )
     subprocess.run([posbench, "run", *arguments, "-q", "-o", path("single")], check=True, stdout=subprocess.DEVNULL)
     environment = {**os.environ, "POSBENCH": posbench}
     said = subprocess.run(
