@@ -1,5 +1,7 @@
 #include "base/cores.h"
 
+#include <fmt/format.h>
+
 #ifdef __linux__
 #include <sched.h>
 #endif
@@ -16,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 
 namespace posbench {
 namespace {
@@ -107,6 +110,11 @@ Cores measure_cores() {
 
 Cores limit_by_cgroups(Cores cores, const std::filesystem::path& root) {
   return limit_by_cgroups(limit_by_cgroups(std::move(cores), root, false), root, true);
+}
+
+std::string limit_text(const Cores& cores) {
+  if (cores.limit.empty()) return "";
+  return fmt::format(" ({} by {})", counted(static_cast<size_t>(cores.count), "core"), cores.limit);
 }
 
 const Cores& usable_cores() {

@@ -133,13 +133,9 @@ void run_pending(const ExecutionOptions& request, const Suite& suite, int jobs, 
   const size_t at_once = std::min(pending.size(), static_cast<size_t>(jobs));
   if (request.verbosity != Verbosity::quiet) {
     const std::string first = tuning.empty() ? "" : fmt::format(" after {} of tuning seeds", tuning.size());
-    const Cores& cores = usable_cores();
-    const std::string limit =
-        cores.limit.empty()
-            ? ""
-            : fmt::format(" ({} by {})", counted(static_cast<size_t>(cores.count), "core"), cores.limit);
     write_line(fmt::format("{}; {} of {} experiments to run{}, {} at once{}, into {}", version(), reported,
-                           ids(suite.experiments).size(), first, at_once, limit, to_printable(path.string())));
+                           ids(suite.experiments).size(), first, at_once, limit_text(usable_cores()),
+                           to_printable(path.string())));
   }
   if (pending.empty()) return;
   directory.make_folders();

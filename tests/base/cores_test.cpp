@@ -68,4 +68,6 @@ TEST_CASE("the usable cores are the least quota of the cgroups of a process and 
 TEST_CASE("a loop uses the usable cores by default") {
   CHECK(count_cores() == usable_cores().count);
   CHECK(usable_cores().count >= 1);
+  CHECK(limit_text({.count = 1, .limit = "the CPU affinity"}) == " (1 core by the CPU affinity)");
+  CHECK(limit_text({.count = 3, .limit = ""}).empty());
 }
