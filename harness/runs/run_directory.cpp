@@ -161,6 +161,7 @@ void RunDirectory::open(Existing existing) {
   }
   if (existing == Existing::replace) check_replaceable(path_);
   lock(O_RDWR | O_APPEND);
+  separate_lines();
   finish_replacing();
   existing == Existing::resume ? resume() : replace();
 }
@@ -234,6 +235,23 @@ void RunDirectory::lock(int flags) {
         fmt::format("{} is in use by another posbench; wait for it, or choose another -o", path_.string()));
   }
   lines_->check_in_place();  // the folder may have been replaced between opening and locking
+}
+
+/// Gives experiments.jsonl a file of its own if it has other names: a backup of hard links keeps its lines.
+void RunDirectory::separate_lines() {
+  if (!lines_->is_linked()) return;
+  const fs::path copy = temporary_name(path_);
+  File(copy, O_WRONLY | O_CREAT | O_EXCL).write(lines_->read());
+  rename_file(copy, path_ / kLinesFile);
+  lock(O_RDWR | O_APPEND);
+}
+
+void RunDirectory::check_in_place() const {
+  lines_->check_in_place();
+  if (!fs::exists(path_ / kManifestFile)) {
+    throw FileError(fmt::format("'{}' was deleted while the run used it; restore it, or start another run",
+                                (path_ / kManifestFile).string()));
+  }
 }
 
 void RunDirectory::make_folders() const {

@@ -62,8 +62,8 @@ class RunDirectory {
   const std::string& dropped() const { return record_.dropped; }
 
   /// Throws FileError if the path no longer leads to the run that this object has locked: the folder was moved or
-  /// removed, or another run was started at the same path.
-  void check_in_place() const { lines_->check_in_place(); }
+  /// removed, or another run was started at the same path. Throws it also if the manifest was deleted.
+  void check_in_place() const;
   /// Creates checkpoints/, and models/ if the run saves models.
   void make_folders() const;
 
@@ -95,6 +95,7 @@ class RunDirectory {
   void resume();
   void replace();
   void lock(int flags);
+  void separate_lines();
   void finish_replacing();
   void remove_results(const Manifest&);
   void write_lines(const std::string&);

@@ -4,6 +4,7 @@ run_folders_test.py POSBENCH [TEST...]
 """
 
 import json
+import os
 import resource
 import shutil
 
@@ -75,8 +76,31 @@ class Force(Case):
         self.assertEqual(sorted(after), ["experiments.jsonl", "manifest.json", "report.html", "report.json"])
         self.assertEqual([line["encoding"] for line in self.lines()], ["alibi"] * 5)
 
+    def test_a_backup_of_hard_links_keeps_its_bytes(self):
+        for words in (self.NEW, [*self.OLD, "--resume"], ["merge", "other", "-o", "run", "--force"]):
+            with self.subTest(words=words):
+                for name in ("run", "other", "backup"):
+                    shutil.rmtree(self.folder / name, ignore_errors=True)
+                self.posbench(*self.OLD)
+                shutil.copytree(self.folder / "run", self.folder / "other")
+                lines = (self.folder / "run/experiments.jsonl").read_bytes()
+                (self.folder / "run/experiments.jsonl").write_bytes(lines[: lines.index(b"\n") + 9])
+                shutil.copytree(self.folder / "run", self.folder / "backup", copy_function=os.link)
+                before = self.files("backup")
+                self.posbench(*words)
+                self.assertEqual(self.files("backup"), before)
+                self.assertNotEqual(self.files("run"), before)
+
 
 class Folders(Case):
+    def test_a_run_whose_manifest_was_deleted_ends_with_a_message(self):
+        process = self.start(*LONG)
+        self.wait_for(lambda: len(self.lines()) >= 1, process)
+        (self.folder / "run/manifest.json").unlink()
+        message = process.stderr.read().decode()
+        self.assertEqual(process.wait(), 1, message)
+        self.assertIn("'run/manifest.json' was deleted while the run used it", message)
+
     def test_a_run_whose_folder_was_made_again_leaves_the_new_run_alone(self):
         first = self.start(*LONG)
         self.wait_for(lambda: len(self.lines()) >= 1, first)
