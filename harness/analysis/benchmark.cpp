@@ -1,15 +1,11 @@
 #include "harness/analysis/benchmark.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstring>
 #include <functional>
 #include <memory>
-#include <ratio>
 #include <utility>
 #include <vector>
 
-#include "base/parallel_for.h"
 #include "base/random.h"
 #include "base/system.h"
 #include "model/denormals.h"
@@ -63,13 +59,13 @@ ModelConfig model_config(const BenchmarkSize& size) {
   return config;
 }
 
-BenchmarkedModel::BenchmarkedModel(const Spec& encoding, const BenchmarkSize& size, int groups, ThreadPool& pool)
+BenchmarkedModel::BenchmarkedModel(const Spec& encoding, const BenchmarkSize& size)
     : spec(encoding),
       size_(size),
       model_(make_model(encoding, model_config(size))),
       state_(model_, {}, 0),
       optimizer_(make_optimizer({}, model_.layout)),
-      workspace_(model_.layout, groups, pool) {
+      workspace_(model_.layout) {
   Rng rng = make_rng(0, "bench");
   for (int n = 0; n < size.batch; ++n) {
     Sequence s;
@@ -111,11 +107,6 @@ double BenchmarkedModel::gflop() const {
   return 6e-9 * model_.transformer->multiply_adds(size_.length, size_.length) * size_.batch;
 }
 
-bool BenchmarkedModel::same_bytes(const BenchmarkedModel& other) const {
-  const Vector &a = state_.parameters.flat, &b = other.state_.parameters.flat;
-  return std::memcmp(a.data(), b.data(), static_cast<size_t>(a.size()) * sizeof(Real)) == 0;
-}
-
 void measure(const std::vector<std::unique_ptr<BenchmarkedModel>>& models, int repetitions) {
   for (const auto& model : models) {
     model->step();  // allocates the workspace
@@ -140,47 +131,6 @@ void measure(const std::vector<std::unique_ptr<BenchmarkedModel>>& models, int r
       model->relative_evaluation.push_back(seconds / plain);
     }
   }
-}
-
-Throughput measure_throughput(const Spec& encoding, const BenchmarkSize& size, int jobs, int steps) {
-  using Clock = std::chrono::steady_clock;
-  std::vector<std::unique_ptr<BenchmarkedModel>> models;
-  for (int n = 0; n < jobs; ++n) models.push_back(std::make_unique<BenchmarkedModel>(encoding, size));
-  const auto start = Clock::now();
-  parallel_for(models.size(), jobs, [&](size_t n) {
-    for (int step = 0; step < steps; ++step) models[n]->step();
-  });
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  return {.tokens_per_second = jobs * steps * models.front()->tokens() / seconds,
-          .same_bytes = std::all_of(models.begin(), models.end(),
-                                    [&](const auto& model) { return model->same_bytes(*models.front()); })};
-}
-
-Throughput measure_threads(const Spec& encoding, const BenchmarkSize& size, int threads, int steps) {
-  using Clock = std::chrono::steady_clock;
-  IdleCores cores(threads - 1);
-  ThreadPool pool(threads, cores);
-  BenchmarkedModel model(encoding, size, kBenchmarkGroups, pool), alone(encoding, size, kBenchmarkGroups);
-  model.step();  // allocates the workspace
-  alone.step();
-  const auto start = Clock::now();
-  for (int step = 0; step < steps; ++step) model.step();
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  for (int step = 0; step < steps; ++step) alone.step();
-  return {.tokens_per_second = steps * model.tokens() / seconds, .same_bytes = model.same_bytes(alone)};
-}
-
-std::vector<double> sample_times(const Task& task, int length, int count) {
-  using Clock = std::chrono::steady_clock;
-  std::vector<double> times;
-  for (int n = 0; n < count; ++n) {
-    Rng rng = make_rng(0, "bench", n);
-    const auto start = Clock::now();
-    const Example example = task.sample(length, rng);
-    times.push_back(std::chrono::duration<double, std::micro>(Clock::now() - start).count());
-  }
-  std::sort(times.begin(), times.end());
-  return times;
 }
 
 MedianAndRange median_and_range(std::vector<double> values) {

@@ -9,16 +9,18 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/spec.h"
 #include "base/system.h"
 #include "base/text.h"
 #include "harness/analysis/benchmark.h"
-#include "harness/commands/bench_request.h"
+#include "harness/analysis/step_profile.h"
 #include "harness/commands/commands.h"
 #include "harness/config/config.h"
 #include "harness/config/names.h"
@@ -27,12 +29,98 @@
 #include "harness/console/status_line.h"
 #include "harness/runs/provenance.h"
 #include "harness/training/make_model.h"
+#include "results/document/document.h"
+#include "results/document/render.h"
 #include "results/document/table.h"
 #include "results/json/json.h"
-#include "tasks/registry.h"
 
 namespace posbench {
 namespace {
+
+constexpr const char* kBenchEncodings = "none,sinusoidal,learned_abs,shaw_k,rope,alibi,cope";
+
+struct BenchRequest {
+  std::vector<int> lengths;  // empty: those of the sizes
+  std::string sizes = "all";
+  std::optional<std::string> encodings;  // empty: kBenchEncodings
+  int repetitions = 5;
+  int batch = 0;         // 0: that of the size
+  bool profile = false;  // measure the kinds of work of a step instead
+  bool json = false;
+  std::vector<std::string> command;
+};
+
+const std::vector<BenchmarkSize>& sizes() {
+  static const std::vector<BenchmarkSize> sizes{{"quick", 2, 64, 4, 64, true, 32},
+                                                {"che", 5, 64, 8, 40, false, 32},
+                                                {"che", 5, 64, 8, 80, false, 32},
+                                                {"cope", 4, 256, 4, 512, true, 2},
+                                                {"tiny", 2, 16, 2, 20, true, 64}};
+  return sizes;
+}
+
+/// Returns the requested sizes; with lengths, each size at each length, in batches of about as many tokens. Throws
+/// InputError for an unknown size.
+std::vector<BenchmarkSize> select_sizes(const BenchRequest& request) {
+  std::vector<BenchmarkSize> selected;
+  for (const std::string& name : split_list(request.sizes, ',')) {
+    const size_t before = selected.size();
+    for (const BenchmarkSize& size : sizes()) {
+      if (name == "all" || name == size.name) selected.push_back(size);
+    }
+    if (selected.size() == before) {
+      throw InputError(fmt::format("unknown size '{}'{} (sizes: quick, che, cope, tiny, all)", name,
+                                   did_you_mean(name, {"quick", "che", "cope", "tiny"})));
+    }
+  }
+  if (selected.empty()) throw InputError("--sizes is empty, expected quick, che, cope, tiny or all");
+  if (request.batch > 0) {
+    for (BenchmarkSize& size : selected) size.batch = request.batch;
+  }
+  if (request.lengths.empty()) return selected;
+  std::vector<BenchmarkSize> at_lengths;
+  for (const BenchmarkSize& size : selected) {
+    if (!at_lengths.empty() && at_lengths.back().name == size.name) continue;
+    for (const int length : request.lengths) {
+      at_lengths.push_back(size);
+      at_lengths.back().length = length;
+      if (request.batch == 0) at_lengths.back().batch = std::max(1, size.batch * size.length / length);
+    }
+  }
+  return at_lengths;
+}
+
+/// Returns the requested encodings after 'none', to which their costs are relative. Throws InputError for an
+/// unknown encoding.
+std::vector<Spec> select_encodings(const BenchRequest& request) {
+  std::vector<Spec> specs{Spec::parse("none")};
+  for (const Spec& spec : posbench::select_encodings(request.encodings.value_or(kBenchEncodings))) {
+    if (spec.text() != "none") specs.push_back(spec);
+  }
+  return specs;
+}
+
+/// Returns true if a model of this size can have the encoding. Some wrappers have a base that is defined for
+/// causal models only.
+bool can_build(const Spec& encoding, const BenchmarkSize& size) {
+  if (size.causal) return true;
+  try {
+    make_model(encoding, model_config(size));
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+/// Prints the tables and the notes below them, or the JSON if it is requested.
+void print(const BenchRequest& request, const Json& json, const std::vector<Table>& tables,
+           const std::vector<std::string>& notes = {}) {
+  Document document;
+  document.json = [&] { return json; };
+  document.blocks.assign(tables.begin(), tables.end());
+  for (const std::string& note : notes) document.blocks.emplace_back(Note{note});
+  write_document({.format = request.json ? Format::json : Format::console}, document);
+}
 
 using Models = std::vector<std::unique_ptr<BenchmarkedModel>>;
 
@@ -165,66 +253,74 @@ void bench_steps(const BenchRequest& request) {
   print(request, result, tables, notes);
 }
 
-/// Measures several trainings at once, each with its model and its thread, or with --threads one training on
-/// several threads. The rates are relative to one training on one thread without groups.
-void bench_at_once(const BenchRequest& request) {
-  constexpr double kSeconds = 1;  // of one measurement, approximately
-  const bool has_threads = !request.threads.empty();
-  const char* counted = has_threads ? "threads" : "jobs";
-  Json list = Json::array();
-  Table table{{{"size"},
-               {"encoding"},
-               {counted, Align::right},
-               {"tokens/s", Align::right},
-               {has_threads ? "x one thread" : "x one job", Align::right},
-               {"same bytes"}},
-              {},
-              3};
-  StatusLine status("measuring trainings");
-  for (BenchmarkSize size : select_sizes(request)) {
-    if (has_threads) size.batch = std::max(size.batch, 2 * kBenchmarkGroups);
-    for (const Spec& spec : select_encodings(request)) {
-      if (!can_build(spec, size)) continue;
-      BenchmarkedModel model(spec, size);
-      model.step();
-      const int steps = 1 + static_cast<int>(kSeconds / model.seconds_of_step());
-      const double one = measure_throughput(spec, size, 1, steps).tokens_per_second;
-      for (const int count : has_threads ? request.threads : request.jobs) {
-        const auto [rate, same] =
-            has_threads ? measure_threads(spec, size, count, steps) : measure_throughput(spec, size, count, steps);
-        list.push_back({{"size", size.name},
-                        {"length", size.length},
-                        {"encoding", spec.text()},
-                        {counted, count},
-                        {"tokens_per_second", rate},
-                        {"relative", rate / one},
-                        {"same_bytes", same}});
-        table.rows.push_back({size.name, spec.text(), fmt::format("{}", count), fmt::format("{:.0f}", rate),
-                              fmt::format("{:.2f}", rate / one), same ? "yes" : "NO"});
-      }
-    }
+constexpr double kSeconds = 0.4;  // of one measurement
+
+struct ProfiledModel {
+  std::unique_ptr<BenchmarkedModel> model;
+  StepProfile profile;
+};
+
+/// Measures the models in turn, so that a drift of the machine affects all of them.
+std::vector<ProfiledModel> profile_size(const BenchRequest& request, const BenchmarkSize& size) {
+  std::vector<ProfiledModel> models;
+  for (const Spec& spec : select_encodings(request)) {
+    if (can_build(spec, size)) models.push_back({std::make_unique<BenchmarkedModel>(spec, size), {}});
   }
-  status.clear();
-  print(request, {{"context", provenance(request.command)}, {counted, list}}, {table});
+  for (ProfiledModel& profiled : models) profiled.model->step();  // allocates the workspace
+  for (int n = 0; n < request.repetitions; ++n) {
+    for (ProfiledModel& profiled : models) add_steps(*profiled.model, kSeconds, profiled.profile);
+  }
+  return models;
 }
 
-/// Measures a sample of length 500, the greatest published length, of every task of the Chomsky hierarchy.
-void bench_samples(const BenchRequest& request) {
-  constexpr int kLength = 500, kSamples = 200;
+Table profile_table(const BenchmarkSize& size, const std::vector<ProfiledModel>& models) {
+  Table table{{{fmt::format("{}, length {}: ms/step", size.name, size.length)}}, {}};
+  for (const ProfiledModel& profiled : models)
+    table.columns.push_back({profiled.model->spec.text(), Align::right});
+  std::vector<Cell> all{"all"};
+  for (const ProfiledModel& profiled : models)
+    all.push_back(fmt::format("{:.2f}", 1e3 * profiled.profile.step_seconds()));
+  for (size_t kind = 0; kind < kWorkKinds; ++kind) {
+    std::vector<Cell> row{to_string(static_cast<WorkKind>(kind))};
+    for (const ProfiledModel& profiled : models) {
+      const double fraction = profiled.profile.fraction(static_cast<WorkKind>(kind));
+      row.push_back(
+          fmt::format("{:.2f} {:3.0f} %", 1e3 * fraction * profiled.profile.step_seconds(), 100 * fraction));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table.rows.push_back(std::move(all));
+  return table;
+}
+
+Json to_json(const BenchmarkSize& size, const ProfiledModel& profiled) {
+  const StepProfile& profile = profiled.profile;
+  Json fractions = Json::object();
+  for (size_t kind = 0; kind < kWorkKinds; ++kind)
+    fractions[to_string(static_cast<WorkKind>(kind))] = profile.fraction(static_cast<WorkKind>(kind));
+  return {{"size", size.name},
+          {"length", size.length},
+          {"encoding", profiled.model->spec.text()},
+          {"step_seconds", profile.step_seconds()},
+          {"steps", profile.steps},
+          {"samples", profile.samples},
+          {"fractions", fractions}};
+}
+
+/// Measures the kinds of work of a training step.
+void bench_profile(const BenchRequest& request) {
   Json list = Json::array();
-  Table table{{{"task"}, {"length", Align::right}, {"us/sample", Align::right}, {"slowest", Align::right}}, {}};
+  std::vector<Table> tables;
   {
-    const StatusLine status("drawing samples");
-    for (const std::string& name : tasks().names()) {
-      if (!tasks().find(name).info.family.starts_with("chomsky/")) continue;
-      const MedianAndRange times = median_and_range(
-          sample_times(*tasks().find(name).make(Spec{name, {}}, Layout::slots), kLength, kSamples));
-      list.push_back({{"task", name}, {"length", kLength}, {"microseconds", to_json(times)}});
-      table.rows.push_back({name, fmt::format("{}", kLength), fmt::format("{:.1f}", times.median),
-                            fmt::format("{:.1f}", times.high)});
+    StatusLine status("measuring steps");
+    for (const BenchmarkSize& size : select_sizes(request)) {
+      status.set_text(fmt::format("{}, length {}", size.name, size.length));
+      const std::vector<ProfiledModel> models = profile_size(request, size);
+      for (const ProfiledModel& profiled : models) list.push_back(to_json(size, profiled));
+      tables.push_back(profile_table(size, models));
     }
   }
-  print(request, {{"context", provenance(request.command)}, {"samples", list}}, {table});
+  print(request, {{"context", provenance(request.command)}, {"profiles", list}}, tables);
 }
 
 }  // namespace
@@ -244,56 +340,21 @@ void add_bench(CommandLine& line) {
       .separated_by(',');
   command.number("--batch", request->batch, 1, 1 << 16, "sequences of a batch")
       .default_text("that of the size; with --length, as many tokens");
-  command
-      .number("-j,--jobs", request->jobs, 1, 1024,
-              "numbers of trainings at once, as in 1,2,4, whose throughput is measured instead")
-      .default_text("one at a time")
-      .separated_by(',');
-  command
-      .number(
-          "--threads", request->threads, 1, 1024,
-          "numbers of threads of one training, as in 1,2,4, whose throughput is measured instead; batches have "
-          "8 groups and at least 16 sequences")
-      .default_text("one thread, one group")
-      .separated_by(',')
-      .excludes("--jobs");
   command.number("-r,--repetitions", request->repetitions, 1, 1000,
                  "number of measurements, each the mean over 0.1 s of steps; their median is reported");
-  CommandOption& samples =
-      command.flag("--samples", request->samples,
-                   "measure samples of length 500 of each Chomsky task instead of training steps");
-  for (const char* unused :
-       {"--encodings", "--sizes", "--length", "--batch", "--jobs", "--threads", "--repetitions"})
-    samples.excludes(unused);
-  command
-      .flag("--profile", request->profile,
-            "measure instead how much of a step each kind of work takes: products, softmax, norms, activation, "
-            "encoding, optimizer")
-      .excludes("--jobs")
-      .excludes("--threads")
-      .excludes("--samples");
+  command.flag("--profile", request->profile,
+               "measure instead how much of a step each kind of work takes: products, softmax, norms, activation, "
+               "encoding, optimizer");
   command.flag("--json", request->json, "output as JSON, with the spread of the measurements");
-  add_color(command, request->color);
   command.explain(
       {{"posbench bench", ""},
        {"posbench bench -e all --sizes che,cope --json", ""},
        {"posbench bench -e none,cope --sizes cope --length 64,256,1024,4096", "growth with the length"},
-       {"posbench bench -e none --sizes che --jobs 1,2,4,8,16", "throughput of several trainings"},
-       {"posbench bench -e none --sizes cope --threads 1,2,4,8", "throughput of one training"},
-       {"posbench bench -e none,cope --sizes quick --profile", "where the time of a step goes"},
-       {"posbench bench --samples", "speed of the tasks"}});
+       {"posbench bench -e none,cope --sizes quick --profile", "where the time of a step goes"}});
   command.run([request, &line] {
     request->command = line.arguments;
     check_cpu_clock();
-    if (request->samples) {
-      bench_samples(*request);
-    } else if (request->profile) {
-      bench_profile(*request);
-    } else if (!request->jobs.empty() || !request->threads.empty()) {
-      bench_at_once(*request);
-    } else {
-      bench_steps(*request);
-    }
+    request->profile ? bench_profile(*request) : bench_steps(*request);
   });
 }
 

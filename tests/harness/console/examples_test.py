@@ -44,14 +44,11 @@ case $command in
     ;;
   reproduce) has --list || has --judge-only || has --dry-run || arguments+=(--dry-run) ;;
   bench) # small models, few measurements
-    if ! has --samples; then
-      arguments+=(-r 1)
-      has --sizes && for ((n = 0; n < ${#arguments[@]}; n++)); do
-        [ "${arguments[n]}" = --sizes ] && arguments[n + 1]=${arguments[n + 1]%%,*}
-      done
-      if has --length; then set_value --length 16,32; else set_value --length 16; fi
-      has --jobs && set_value --jobs 1,2
-    fi
+    arguments+=(-r 1)
+    has --sizes && for ((n = 0; n < ${#arguments[@]}; n++)); do
+      [ "${arguments[n]}" = --sizes ] && arguments[n + 1]=${arguments[n + 1]%%,*}
+    done
+    if has --length; then set_value --length 16,32; else set_value --length 16; fi
     ;;
   show) has runs/mine && arguments+=(--allow-different-budget) ;; # it was trained for 2 steps
   check) # the small run, without names two certificates, and no variants, which take minutes
