@@ -15,7 +15,6 @@
 #include <random>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +22,7 @@
 #include "base/parallel_for.h"
 #include "base/printable.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "base/thread_pool.h"
 #include "harness/commands/check_forms.h"
 #include "harness/console/message.h"
@@ -35,7 +35,11 @@
 #include "harness/runs/suite.h"
 #include "harness/training/baselines.h"
 #include "harness/training/run_experiment.h"
+#include "results/document/document.h"
+#include "results/document/table.h"
+#include "results/json/json.h"
 #include "results/json/read_bytes.h"
+#include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
 #include "results/reports/summary_json.h"
 #include "results/statistics/summary.h"
@@ -43,144 +47,70 @@
 namespace posbench {
 namespace {
 
-using Values = std::map<std::string, std::string>;  // as messages show them, by name
-
-void add_counts(const GridResult& grid, Values& counts) {
-  for (const GridPoint& point : grid.points) {
-    const std::string at = fmt::format("{}x the trained {}", point.multiple, grid.option);
-    const Count token = point.token, sequence = point.sequence;
-    counts["at " + at] =
-        fmt::format("{} {}, {} of {} tokens, {} of {} sequences, {} tested", grid.option, point.value,
-                    token.correct, token.total, sequence.correct, sequence.total, point.sequences);
-  }
-  counts[fmt::format("end of the grid by {}", grid.option)] = to_string(grid.end);
-}
-
-/// Returns all counts and accuracies of an experiment. Losses are omitted, since another compiler may round them
-/// differently.
-Values counts(const ExperimentResult& result) {
-  Values counts{{"status", to_string(result.status)},
-                {"parameters", fmt::format("{}", result.parameters)},
-                {"task_version", fmt::format("{}", result.task_version)},
-                {"steps", fmt::format("{}", result.steps)}};
-  const auto add_accuracies = [&](const std::string& name, double token, double sequence) {
-    counts[name] = fmt::format("{} of tokens, {} of sequences", token, sequence);
-  };
-  for (const CurvePoint& point : result.learning_curve) {
-    const std::string at = fmt::format("at step {}", point.step);
-    add_accuracies("validation " + at, point.validation_token, point.validation_sequence);
-    for (const SplitAccuracy& split : point.splits)
-      add_accuracies(split.split + " " + at, split.token, split.sequence);
-  }
-  for (const RateResult& rate : result.learning_rates) {
-    if (!rate.diverged_step)
-      add_accuracies(fmt::format("validation with learning rate {}", rate.learning_rate),
-                     rate.validation_token.value_or(0), rate.validation_sequence.value_or(0));
-  }
-  if (result.learning_rate) counts["learning_rate"] = fmt::format("{}", *result.learning_rate);
-  if (result.diverged_step) counts["diverged_step"] = fmt::format("{}", *result.diverged_step);
-  const auto add = [&](const std::string& name, Count count) {
-    counts[name] = fmt::format("{} of {}", count.correct, count.total);
-  };
-  for (const SplitResult& split : result.splits) {
-    counts[split.name + ", tested"] = fmt::format("{} sequences", split.sequences);
-    add(split.name + ", tokens", split.token);
-    add(split.name + ", sequences", split.sequence);
-    for (const LengthResult& length : split.by_length) {
-      add(fmt::format("{}, tokens at length {}", split.name, length.length), length.token);
-      add(fmt::format("{}, sequences at length {}", split.name, length.length), length.sequence);
-    }
-    for (const DistanceResult& distance : split.by_distance)
-      add(fmt::format("{}, tokens at distance {}", split.name, distance.distance), distance.token);
-    for (const PositionResult& position : split.by_position)
-      add(fmt::format("{}, tokens at position {}", split.name, position.position), position.token);
-  }
-  for (const GridResult& grid : result.grids) add_counts(grid, counts);
-  return counts;
-}
-
-/// Returns a description of the first value that differs, or an empty text.
-std::string first_difference(const Values& before, const Values& now) {
-  for (const auto& [name, value] : before) {
-    const auto found = now.find(name);
-    if (found == now.end()) return fmt::format("{}: {} in the report, missing now", name, value);
-    if (found->second != value) return fmt::format("{}: {} in the report, {} now", name, value, found->second);
-  }
-  for (const auto& [name, value] : now) {
-    if (!before.contains(name)) return fmt::format("{}: missing in the report, {} now", name, value);
-  }
-  return "";
-}
-
-/// The result of repeating an experiment, or the baselines of a task, or the summary.
+/// The result of repeating an experiment, the baselines of a task, or the summary.
 struct Repetition {
-  std::string name, difference;  // the difference is empty if all values agree
+  std::string name, difference = {};  // the difference is empty if all values agree
   size_t values = 0;
 };
 
-/// Trains and tests an experiment again. A report may omit the counts by length, distance and position.
-Repetition compare_experiment(const std::string& name, const ExperimentResult& reported,
-                              const Experiment& experiment, IdleCores& cores) {
-  ExperimentObserver none;
-  ThreadPool pool(count_cores(), cores);
-  ExperimentResult again = run_experiment(experiment, none, {}, pool)->back();
-  for (size_t n = 0; n < std::min(reported.splits.size(), again.splits.size()); ++n) {
-    if (reported.splits[n].by_length.empty()) again.splits[n].by_length.clear();
-    if (reported.splits[n].by_distance.empty()) again.splits[n].by_distance.clear();
-    if (reported.splits[n].by_position.empty()) again.splits[n].by_position.clear();
-  }
-  const Values now = counts(again);
-  return {name, first_difference(counts(reported), now), now.size()};
+/// Returns the name of an item of a list, or its index.
+std::string item_name(const Json& item, size_t index) {
+  const bool has_name = item.is_object() && item.contains("name") && item.at("name").is_string();
+  return has_name ? item.at("name").get<std::string>() : fmt::format("{}", index);
 }
 
-/// Returns the options of a task and the accuracies that need no model.
-Values task_values(const TaskBaseline& task) {
-  Values values;
-  for (const SplitBaseline& split : task.splits) {
-    values[split.name + ", chance"] = fmt::format("{}", split.chance);
-    for (const auto& [predictor, accuracy] : split.trivial)
-      values[fmt::format("{}, {}", split.name, predictor)] = fmt::format("{}", accuracy);
-    for (const auto& [option, value] : split.options.value_or(std::map<std::string, std::string>()))
-      values[fmt::format("{}, option {}", split.name, option)] = value;
-  }
-  return values;
-}
-
-/// Measures the baselines of a task again. Reports of older versions lack some values.
-Repetition compare_task(const TaskBaseline& reported, const TaskSetup& setup) {
-  const Values before = task_values(reported);
-  Values now = task_values(measure_baselines(setup));
-  std::erase_if(now, [&](const auto& value) { return !before.contains(value.first); });
-  return {"task " + reported.task, first_difference(before, now), now.size()};
-}
-
-/// Compares numbers and texts of a report's summary with those that follow from its experiments. Members that only
-/// one of them has are skipped, as other versions have other members.
-void compare_summary(const Json& given, const Json& computed, const std::string& place, Repetition& result) {
+/// Compares numbers and texts of a report with those of now, up to the first difference. Skips members that only
+/// one of them has, as other versions have other members, lists that the report omits, losses, which another
+/// compiler may round differently, and reasons, which are texts with such numbers.
+void compare(const Json& given, const Json& now, const std::string& place, Repetition& result) {
   if (!result.difference.empty()) return;
-  if (given.is_object() && computed.is_object()) {
+  const auto differs = [&](const std::string& before, const std::string& after) {
+    result.difference = fmt::format("{}: {} in the report, {} now", place, before, after);
+  };
+  const std::string start = place.empty() ? "" : place + ".";
+  if (given.is_object() && now.is_object()) {
     for (const auto& [key, value] : given.items()) {
-      if (computed.contains(key)) compare_summary(value, computed.at(key), place + "." + key, result);
+      if (now.contains(key) && !key.ends_with("loss") && key != "margin" && key != "reason")
+        compare(value, now.at(key), start + key, result);
     }
-  } else if (given.is_array() && computed.is_array() && given.size() == computed.size()) {
-    for (size_t n = 0; n < given.size(); ++n)
-      compare_summary(given[n], computed[n], fmt::format("{}[{}]", place, n), result);
+  } else if (given.is_array() && now.is_array()) {
+    if (given.empty()) return;
+    if (given.size() != now.size()) return differs(counted(given.size(), "item"), fmt::format("{}", now.size()));
+    for (size_t n = 0; n < given.size(); ++n) compare(given[n], now[n], start + item_name(given[n], n), result);
   } else {
     ++result.values;
     constexpr double kRounding = 0.51e-6;
-    const bool same = given.is_number() && computed.is_number()
-                          ? std::abs(given.get<double>() - computed.get<double>()) <= kRounding
-                          : given == computed;
-    if (!same)
-      result.difference = fmt::format("{}: {} in the report, {} from its experiments", place, describe_json(given),
-                                      describe_json(computed));
+    const bool same = given.is_number_float() && now.is_number()
+                          ? std::abs(given.get<double>() - now.get<double>()) <= kRounding
+                          : given == now;
+    if (!same) differs(describe_json(given), describe_json(now));
   }
+}
+
+std::string name(const ExperimentId& id) {
+  return fmt::format("{} on {} with seed {}", id.encoding, id.task, id.seed);
+}
+
+/// Trains and tests an experiment again.
+Repetition compare_experiment(const ExperimentResult& reported, const Experiment& experiment, IdleCores& cores) {
+  Repetition result{.name = name(reported.id)};
+  ExperimentObserver none;
+  ThreadPool pool(count_hardware_threads(), cores);
+  compare(to_json(reported), to_json(run_experiment(experiment, none, {}, pool)->back()), "", result);
+  return result;
+}
+
+/// Measures the baselines of a task again.
+Repetition compare_task(const TaskBaseline& reported, const TaskSetup& setup) {
+  Repetition result{.name = "task " + reported.task};
+  compare(to_json(reported), to_json(measure_baselines(setup)), "", result);
+  return result;
 }
 
 /// Reads the summary and the ranking of a report, which no other command reads, and computes them again. Compares
 /// nothing if the run has no report.json.
 Repetition compare_summary(const std::filesystem::path& path, const Report& report) {
-  Repetition result{.name = "summary and ranking", .difference = ""};
+  Repetition result{.name = "summary and ranking"};
   const std::filesystem::path file = std::filesystem::is_directory(path) ? find_report(path) : path;
   if (!std::filesystem::is_regular_file(file)) return result;  // a pipe cannot be read twice
   ByteSource source(file);
@@ -191,14 +121,8 @@ Repetition compare_summary(const std::filesystem::path& path, const Report& repo
   const Json computed{
       {"summary", write_list(summary.rows, [](const SummaryRow& row) { return to_json(row); })},
       {"ranking", write_list(summary.ranking, [](const Ranking& ranking) { return to_json(ranking); })}};
-  for (const char* key : {"summary", "ranking"}) {
-    if (given.contains(key)) compare_summary(given.at(key), computed.at(key), key, result);
-  }
+  compare(given, computed, "", result);
   return result;
-}
-
-std::string name(const ExperimentId& id) {
-  return fmt::format("{} on {} with seed {}", id.encoding, id.task, id.seed);
 }
 
 /// Returns the shard that the report has; the whole suite if it does not name one.
@@ -263,8 +187,7 @@ std::vector<Repetition> repeat(const Report& report, const Suite& suite, const s
   IdleCores cores(count_cores() - static_cast<int>(at_once));
   parallel_for(repetitions.size(), jobs, [&](size_t n) {
     if (n < experiments.size()) {
-      const ExperimentResult& reported = report.experiments[chosen[n]];
-      repetitions[n] = compare_experiment(name(reported.id), reported, experiments[n], cores);
+      repetitions[n] = compare_experiment(report.experiments[chosen[n]], experiments[n], cores);
     } else {
       const TaskSetup& task = *tasks[n - experiments.size()];
       repetitions[n] = compare_task(find_baseline(report, task.spec), task);
@@ -314,25 +237,31 @@ int check_report(const CheckRequest& request) {
   Repetition summary = compare_summary(file, report);
   if (summary.values > 0) repetitions.push_back(std::move(summary));
 
+  Document document;
+  Table table{{{"result"}, {"values, or the first difference"}}, {}};
+  std::vector<std::string> differing;  // tasks and the summary
   size_t agreeing = 0;
-  bool all_agree = missing.empty();
   for (size_t n = 0; n < repetitions.size(); ++n) {
     const auto& [name, difference, values] = repetitions[n];
-    agreeing += n < chosen.size() && difference.empty();
-    all_agree = all_agree && difference.empty();
-    print_text("{}  {}: {}\n", difference.empty() ? "same   " : "DIFFERS", name,
-               difference.empty() ? fmt::format("{} values", values) : difference);
+    const bool agrees = difference.empty();
+    if (n < chosen.size()) {
+      agreeing += agrees;
+    } else if (!agrees) {
+      differing.push_back(name);
+    }
+    table.rows.push_back({agrees ? Cell{"same", Tone::good} : Cell{"DIFFERS", Tone::bad},
+                          fmt::format("{}: {}", name, agrees ? fmt::format("{} values", values) : difference)});
   }
+  document.blocks = {std::move(table)};
   if (!missing.empty())
-    print_text("{} experiments of the report's config are not in the report, the first is '{}'\n", missing.size(),
-               name(missing.front()));
-  std::vector<std::string> differing;  // tasks and the summary
-  for (size_t n = chosen.size(); n < repetitions.size(); ++n) {
-    if (!repetitions[n].difference.empty()) differing.push_back(repetitions[n].name);
-  }
-  print_text("{} of {} experiments agree{}\n", agreeing, chosen.size(),
-             differing.empty() ? "" : fmt::format("; these differ: {}", fmt::join(differing, ", ")));
-  return all_agree ? 0 : 1;
+    document.blocks.push_back(
+        Note{fmt::format("{} experiments of the report's config are not in the report, the first is '{}'",
+                         missing.size(), name(missing.front()))});
+  document.blocks.push_back(
+      Note{fmt::format("{} of {} experiments agree{}", agreeing, chosen.size(),
+                       differing.empty() ? "" : fmt::format("; these differ: {}", fmt::join(differing, ", ")))});
+  write_document({}, document);
+  return missing.empty() && differing.empty() && agreeing == chosen.size() ? 0 : 1;
 }
 
 }  // namespace posbench

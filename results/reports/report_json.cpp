@@ -43,15 +43,6 @@ Json write_baseline_split(const SplitBaseline& split) {
   return json;
 }
 
-Json write_task(const TaskBaseline& task) {
-  Json json;
-  json["task"] = task.task;
-  json["version"] = task.version;
-  if (task.training_samples) json["training_samples"] = *task.training_samples;
-  json["splits"] = write_list(task.splits, write_baseline_split);
-  return json;
-}
-
 SplitBaseline read_baseline_split(const Field& json) {
   SplitBaseline split{
       .name = json["name"].name(), .kind = read_kind(json["kind"]), .chance = json["chance"].number(0, 1)};
@@ -202,7 +193,7 @@ Json write_frame(const Report& report, const Summary& summary) {
   json["schema_version"] = kSchemaVersion;
   json["context"] = report.context;
   json["config"] = report.config;
-  json["tasks"] = write_list(report.tasks, write_task);
+  json["tasks"] = write_list(report.tasks, [](const TaskBaseline& task) { return to_json(task); });
   json["experiments"] = Json::array();
   json["summary"] = write_list(summary.rows, [](const SummaryRow& row) { return to_json(row); });
   json["ranking"] = write_list(summary.ranking, [](const Ranking& ranking) { return to_json(ranking); });
@@ -211,6 +202,15 @@ Json write_frame(const Report& report, const Summary& summary) {
 }
 
 }  // namespace
+
+Json to_json(const TaskBaseline& task) {
+  Json json;
+  json["task"] = task.task;
+  json["version"] = task.version;
+  if (task.training_samples) json["training_samples"] = *task.training_samples;
+  json["splits"] = write_list(task.splits, write_baseline_split);
+  return json;
+}
 
 Json to_json(const Report& report) {
   Json json = write_frame(report, summarize(report));

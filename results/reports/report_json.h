@@ -13,6 +13,7 @@ constexpr int kSchemaVersion = 1;
 
 /// Computes the summary from the experiments. It is not read back.
 Json to_json(const Report&);
+Json to_json(const TaskBaseline&);
 
 /// Ignores unknown fields and rejects all other errors. Throws InputError with one line that names the file and
 /// the JSON path.

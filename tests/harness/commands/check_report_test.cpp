@@ -1,7 +1,9 @@
 // `posbench check REPORT` repeats experiments of a report and finds differences.
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "base/sha256.h"
@@ -30,26 +32,31 @@ TEST_CASE("check passes an unchanged report, and fails one with a changed count"
     directory.write("changed.json", changed.dump());
     const Outcome outcome = posbench_command(directory, "check changed.json --sample 4");
     CHECK(outcome.code == 1);
-    const size_t begin = outcome.out.find("DIFFERS");
-    return begin == std::string::npos ? outcome.out + outcome.error : outcome.out.substr(begin);
+    std::istringstream words(outcome.out.substr(std::min(outcome.out.find("DIFFERS"), outcome.out.size())));
+    std::string text;  // without the breaks of the lines
+    for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
+    return text.empty() ? outcome.out + outcome.error : text;
   };
   const std::string lengths = differing("/experiments/1/splits/0/sequences", 9);
-  CHECK(lengths.find("in_distribution, tested: 9 sequences in the report, 8 sequences now") != std::string::npos);
+  CHECK(lengths.find("splits.in_distribution.sequences: 9 in the report, 8 now") != std::string::npos);
   CHECK(lengths.find("3 of 4 experiments agree") != std::string::npos);
-  CHECK(differing("/experiments/1/learning_curve/0/validation_token", 0.123)
-            .starts_with("DIFFERS  rope on parity_check with seed 0: validation at step 10: 0.123 of tokens"));
+  CHECK(
+      differing("/experiments/1/learning_curve/0/validation_token", 0.123)
+          .starts_with(
+              "DIFFERS rope on parity_check with seed 0: learning_curve.0.validation_token: 0.123 in the report"));
   Json shorter = report["experiments"][1]["learning_curve"];
   shorter.erase(0);
   CHECK(differing("/experiments/1/learning_curve", shorter)
-            .starts_with(
-                "DIFFERS  rope on parity_check with seed 0: validation at step 10: missing in the report, "));
+            .starts_with("DIFFERS rope on parity_check with seed 0: learning_curve: "));
   CHECK(differing("/tasks/0/splits/0/trivial/constant", 0.001)
-            .starts_with("DIFFERS  task parity_check: in_distribution, constant: 0.001 in the report, "));
+            .starts_with(
+                "DIFFERS task parity_check: splits.in_distribution.trivial.constant: 0.001 in the report, "));
   CHECK(differing("/tasks/1/splits/1/options/p_ignore", "0.5")
-            .starts_with("DIFFERS  task flip_flop: ood_dense, option p_ignore: 0.5 in the report, 0.1 now"));
+            .starts_with(
+                "DIFFERS task flip_flop: splits.ood_dense.options.p_ignore: \"0.5\" in the report, \"0.1\" now"));
   CHECK(differing("/summary/2/in_distribution/token/mean", 0.123)
             .starts_with(
-                "DIFFERS  summary and ranking: summary[2].in_distribution.token.mean: 0.123 in the report, "));
+                "DIFFERS summary and ranking: summary.2.in_distribution.token.mean: 0.123 in the report, "));
 }
 
 TEST_CASE(
