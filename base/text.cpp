@@ -76,7 +76,8 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
     const bool is_beginning = is_long && lower_case(name).starts_with(typed);
     const size_t d =
         is_beginning || has_initials(lower_case(name), typed) ? 0 : edit_distance(typed, lower_case(name));
-    if (d < distance) nearest = &name, distance = d;
+    // The shortest of several names with this beginning is meant: "rope" for "rop", and not "rope++".
+    if (d < distance || (d == 0 && nearest && name.size() < nearest->size())) nearest = &name, distance = d;
   }
   return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
 }

@@ -167,6 +167,31 @@ ClaimResult stored_result(const ClaimFile& file, ClaimSize size) {
   return result;
 }
 
+namespace {
+
+/// Returns a claim with its settings and runs at a size, and adds the configurations of the runs.
+Claim plan_claim(const ClaimFile& file, ClaimSize size, std::map<std::string, RunConfig>& runs) {
+  const ClaimSetting& setting = file.settings.at(size);
+  Claim claim = file.claim;
+  claim.comparable = setting.comparable;
+  claim.differs = setting.differs;
+  if (!setting.comparable) return claim;
+  const RunConfig of_claim = make_claim_config(file, size);
+  for (ClaimCell* cell : cells(claim)) {
+    RunConfig config = make_run_config(of_claim, file, size, *cell);
+    cell->run = run_name(config);
+    runs.emplace(cell->run, std::move(config));
+  }
+  return claim;
+}
+
+}  // namespace
+
+Claim claim_at(const ClaimFile& file, ClaimSize size) {
+  std::map<std::string, RunConfig> runs;
+  return plan_claim(file, size, runs);
+}
+
 ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size, int least_seeds) {
   const std::set<std::string> chosen_claims = choose_claims(patterns);
   std::map<std::string, RunConfig> runs;
@@ -174,20 +199,11 @@ ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size, 
   std::set<std::string> needed;
   ClaimPlan plan;
   for (const ClaimFile& file : claim_files()) {
-    const ClaimSetting& setting = file.settings.at(size);
-    Claim claim = file.claim;
-    claim.comparable = setting.comparable;
-    claim.differs = setting.differs;
+    Claim claim = plan_claim(file, size, runs);
     const bool chosen = chosen_claims.contains(claim.name);
-    if (setting.comparable) {
-      const RunConfig of_claim = make_claim_config(file, size);
-      for (ClaimCell* cell : cells(claim)) {
-        RunConfig config = make_run_config(of_claim, file, size, *cell);
-        cell->run = run_name(config);
-        runs.emplace(cell->run, std::move(config));
-        seeds[cell->run] = std::max(seeds[cell->run], setting.seeds);
-        if (chosen) needed.insert(cell->run);
-      }
+    for (const std::string& run : claim.comparable ? needed_runs(claim) : std::set<std::string>()) {
+      seeds[run] = std::max(seeds[run], file.settings.at(size).seeds);
+      if (chosen) needed.insert(run);
     }
     if (chosen) plan.claims.push_back(std::move(claim));
   }

@@ -35,6 +35,9 @@ struct ClaimPlan {
 /// pattern.
 ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize, int seeds = 0);
 
+/// Returns a claim with its settings and `run` of each ClaimCell at a size.
+Claim claim_at(const ClaimFile&, ClaimSize);
+
 /// Returns the names of the runs that a claim of a plan needs.
 std::set<std::string> needed_runs(const Claim&);
 
