@@ -17,8 +17,7 @@ struct CheckRequest {
   std::vector<std::string> command;  // the whole command line
 
   // These options belong to the form with names.
-  bool variants = false;   // variants of the encodings, options of blocks, pairs in compositions
-  bool fail_fast = false;  // stop at the first check that fails
+  bool variants = false;  // variants of the encodings, options of blocks, pairs in compositions
   bool json = false;
 
   // These options belong to the form with a report.

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -24,7 +23,6 @@
 #include "harness/commands/check_forms.h"
 #include "harness/config/names.h"
 #include "harness/console/known_names.h"
-#include "harness/console/lines.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/status_line.h"
@@ -209,20 +207,17 @@ std::vector<Item> items(const CheckRequest& request) {
   return items;
 }
 
-/// Calls take(n, make(n)) for n = 0 ... count - 1 in this order, while other threads make later items. Stops if
-/// `take` returns false.
+/// Calls take(n, make(n)) for n = 0 ... count - 1 in this order, while other threads make later items.
 void in_order(size_t count, int jobs, const std::function<Certificate(size_t)>& make,
-              const std::function<bool(size_t, const Certificate&)>& take) {
+              const std::function<void(size_t, const Certificate&)>& take) {
   std::mutex mutex;
   std::map<size_t, Certificate> made;
   size_t next = 0;
-  std::atomic<bool> ended = false;
   parallel_for(count, jobs, [&](size_t n) {
-    if (ended) return;
     Certificate certificate = make(n);
     const std::lock_guard lock(mutex);
     made.emplace(n, std::move(certificate));
-    for (; !ended && made.contains(next); ++next) ended = !take(next, made.extract(next).mapped());
+    for (; made.contains(next); ++next) take(next, made.extract(next).mapped());
   });
 }
 
@@ -288,7 +283,6 @@ class Findings {
 int check_names(const CheckRequest& request) {
   const std::vector<Item> all = items(request);
   Findings findings(request.json);
-  size_t done = 0;
   {
     StatusLine status("checking");
     status.set_progress(0, all.size());
@@ -300,13 +294,10 @@ int check_names(const CheckRequest& request) {
              [&](size_t n, const Certificate& certificate) {
                status.clear();
                findings.add(all[n], certificate);
-               status.set_progress(++done, all.size());
-               return findings.passed() || !request.fail_fast;
+               status.set_progress(n + 1, all.size());
              });
   }
-  if (done < all.size())
-    write_message(fmt::format("{} of {} were not checked (--fail-fast)\n", all.size() - done, all.size()));
-  findings.finish(request.variants && done == all.size());
+  findings.finish(request.variants);
   return findings.passed() ? 0 : 1;
 }
 

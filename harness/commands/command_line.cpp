@@ -41,6 +41,13 @@ constexpr RemovedCommand kRemoved[] = {
     {"separation", "posbench report RUN --separation"},
 };
 
+/// Options of former versions.
+constexpr RemovedCommand kRemovedOptions[] = {
+    {"--rerun-failed", "--reuse RUN with another -o, which trains again what diverged or failed"},
+    {"--keep-going", "a pattern such as -t all, which leaves out what the settings exclude"},
+    {"--verdict", "posbench show VERDICT"},
+};
+
 std::vector<std::string> long_options(const Command& command) {
   std::vector<std::string> names;
   for (const CommandOption& option : command.options()) {
@@ -87,6 +94,9 @@ std::string option_hint(const Command* command, const std::string& name) {
 }
 
 std::string unknown_option(const CommandLine& line, const Command* command, const std::string& name) {
+  for (const auto& [removed, replacement] : kRemovedOptions) {
+    if (name == removed) return fmt::format("{} was removed; use {}", name, replacement);
+  }
   std::vector<std::string> known = command ? long_options(*command) : std::vector<std::string>();
   for (const std::string& of_program : long_options(line.program)) known.push_back(of_program);
   const std::string suffix = command ? " " + command->name() : "", hint = option_hint(command, name);
@@ -179,6 +189,10 @@ void add_global_options(CommandLine& line) {
       "--man-page", [&line] { print_and_exit(man_page(line)); }, "manual page in roff; then exit");
   program.flag("--markdown", line.markdown, "with --help: every command and option in one line, as Markdown");
   program.flag("-q,--quiet", be_quiet, "no progress and no notes on standard error; errors and results remain")
+      .everywhere();
+  program
+      .choice("--color", color_choice(), {"auto", "always", "never"},
+              "use of colors on the console; auto: if standard output is a terminal and NO_COLOR is not set")
       .everywhere();
   CLI::Option* plugins = line.parser.add_option_function<std::vector<std::string>>(
       "--plugin",

@@ -21,7 +21,7 @@
 #include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
 #include "harness/console/command.h"
-#include "harness/console/lines.h"
+#include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/selection.h"
@@ -37,7 +37,6 @@ struct CompareRequest {
   std::vector<std::string> match;      // "cope=cope:positions=16"
   std::optional<std::string> between;  // "cope,rope": two encodings of the baseline
   Selection selection;
-  std::string sort = "run";  // run, difference or p
   bool fail_on_regression = false;
   Output output;
 };
@@ -140,23 +139,12 @@ Comparison compare_reports(const CompareRequest& request) {
   return read_user_files([&] { return compare(named_baseline, candidates, options); });
 }
 
-/// Sorts the rows of each verdict: the greatest losses or the smallest p-values first.
-void sort_rows(Comparison& comparison, const std::string& order) {
-  if (order == "run") return;
-  const double sign = metric_info(comparison.options.metric).lower_is_better ? -1 : 1;
-  const auto key = [&](const ComparisonRow& row) {
-    return order == "difference" ? sign * row.difference : row.p_corrected.value_or(2);
-  };
-  std::ranges::stable_sort(comparison.rows, {}, key);
-}
-
 /// Returns 1 if there is a regression and --fail-on-regression is given, otherwise 0. Throws InputError if the
 /// reports cannot be read or compared.
 int compare(const CompareRequest& request) {
   output_format(request.output);  // refuses an invalid format before anything is read
   Comparison comparison = compare_reports(request);
   select(request.selection, comparison);
-  sort_rows(comparison, request.sort);
   const int code = request.fail_on_regression && has_regression(comparison) ? 1 : 0;
   write_document(request.output, make_comparison_document(std::move(comparison)));
   write_path(request.output.file);
@@ -176,9 +164,6 @@ void add_compare(CommandLine& line) {
       .name("--between", request->between, ValueKind::encoding,
             "two encodings of one report to compare with each other, as in cope,rope")
       .default_text("none");
-  command.choice(
-      "--sort", request->sort, {"run", "difference", "p"},
-      "order of the rows of a verdict: that of the run, or the greatest losses or the smallest p-values first");
   command.number("--alpha", request->options.alpha, 1e-9, 0.5,
                  "probability of any verdict 'better' or 'worse' in a comparison of equal runs");
   const CommandOption& threshold =
@@ -202,7 +187,7 @@ void add_compare(CommandLine& line) {
       {{"posbench compare before/report.json after/report.json", ""},
        {"posbench compare before after --match cope=cope:positions=4", "encodings with different options"},
        {"posbench compare main branch --format markdown --fail-on-regression", "for a continuous integration"},
-       {"posbench compare before --between cope,rope -t 'flip*' --sort difference", "two encodings of one run"},
+       {"posbench compare before --between cope,rope -t 'flip*'", "two encodings of one run"},
        {"posbench compare before after -o change.html", "plots of differences with their intervals"}},
       {"Each row is a task, an encoding and a split: the verdict, both means, their difference with an interval, the "
        "number of seeds that solve it before and after, the corrected p-value of an exact permutation test, and in "

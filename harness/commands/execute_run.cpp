@@ -6,13 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cctype>
 #include <csignal>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <functional>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -29,7 +27,6 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "harness/commands/run_observer.h"
-#include "harness/console/lines.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/progress.h"
@@ -46,8 +43,7 @@
 namespace posbench {
 namespace {
 
-std::stop_source interruption;  // by a signal, or by an experiment that failed, with --fail-fast
-std::atomic<bool> failed_fast{false};
+std::stop_source interruption;  // by a signal
 
 /// The first signal stops the run after its current step with its validation, or after up to 64 test sequences. A
 /// second signal ends the program at once. No code registers a callback for the stop, so that requesting it only
@@ -142,15 +138,8 @@ void run_pending(const ExecutionOptions& request, const Suite& suite, int jobs, 
   if (request.trace_loss) make_folder(path / kLossFolder);
 
   Progress progress(request.verbosity, static_cast<int>(missing), total_work);
-  std::function<void()> on_failure;
-  if (request.fail_fast) {
-    on_failure = [] {
-      failed_fast = true;
-      interruption.request_stop();
-    };
-  }
   RunObserver observer({request.checkpoint_every, request.save_models, request.trace_loss}, directory, progress,
-                       at_once, on_failure);
+                       at_once);
   run_suite(tuning, jobs, interruption, observer, request.threads);
   if (!interruption.stop_requested()) {
     tune(pending, suite.tuning,
@@ -161,7 +150,7 @@ void run_pending(const ExecutionOptions& request, const Suite& suite, int jobs, 
 }
 
 /// Prints the experiments of --dry-run, their parameters and estimated seconds.
-void print_plan(const Suite& suite, int jobs, int threads, bool color) {
+void print_plan(const Suite& suite, int jobs, int threads) {
   if (suite.experiments.empty()) {
     fmt::print("0 experiments\n");
     return;
@@ -184,16 +173,18 @@ void print_plan(const Suite& suite, int jobs, int threads, bool color) {
                           fmt::format("{}", make_model(e.encoding, e.task->model_config).layout.count()),
                           fmt::format("{:.1f}", plan.seconds[i])});
   }
-  print_table(table, color);
-  const size_t experiments = ids(suite.experiments).size();
-  fmt::print("{}; about {} of core time, {} with {}{}\n", counted(experiments, "experiment"),
-             format_duration(plan.core_seconds), format_duration(plan.wall_seconds),
-             counted(static_cast<size_t>(plan.jobs), "job"),
-             plan.threads > 1 ? fmt::format(" of {} threads", plan.threads) : "");
   int most = 1;
   for (const Experiment& e : suite.experiments) most = std::max(most, e.settings().extend_while_gaining);
+  Document document{.blocks = {std::move(table)}};
+  document.blocks.push_back(
+      Note{fmt::format("{}; about {} of core time, {} with {}{}",
+                       counted(ids(suite.experiments).size(), "experiment"), format_duration(plan.core_seconds),
+                       format_duration(plan.wall_seconds), counted(static_cast<size_t>(plan.jobs), "job"),
+                       plan.threads > 1 ? fmt::format(" of {} threads", plan.threads) : "")});
   if (most > 1)
-    fmt::print("up to {} times the training if models still gain (training.extend_while_gaining)\n", most);
+    document.blocks.push_back(Note{
+        fmt::format("up to {} times the training if models still gain (training.extend_while_gaining)", most)});
+  write_document({}, document);
 }
 
 /// Makes signals that end the process request the stop of `interruption` instead, while it lives. A signal that
@@ -202,7 +193,6 @@ class Signals {
  public:
   Signals() {
     interruption = std::stop_source();
-    failed_fast = false;
     for (size_t n = 0; n < kSignals.size(); ++n) {
       old_[n] = std::signal(kSignals[n], on_signal);
       if (old_[n] == SIG_IGN) std::signal(kSignals[n], SIG_IGN);
@@ -288,7 +278,7 @@ int execute_run(const RunConfig& config, const ExecutionOptions& request) {
   if (request.dry_run) {
     leave_out_reused(suite, reused);
     suite.experiments.insert(suite.experiments.begin(), suite.tuning.begin(), suite.tuning.end());
-    print_plan(suite, jobs, request.threads, wants_color(request.color));
+    print_plan(suite, jobs, request.threads);
     return 0;
   }
 
@@ -301,7 +291,6 @@ int execute_run(const RunConfig& config, const ExecutionOptions& request) {
   manifest.tuning = ids(suite.tuning);
   RunDirectory directory(request.directory ? *request.directory : make_default_directory(), request.existing,
                          std::move(manifest));
-  if (request.rerun_failed) directory.forget_failed();
   leave_out_begun(suite, directory, reused);
   directory.import_results(std::move(reused.finished));
   Json about = directory.record().manifest.context;
@@ -322,10 +311,9 @@ int execute_run(const RunConfig& config, const ExecutionOptions& request) {
         "posbench: out of memory with one experiment at a time; use smaller models or sequences, or more memory");
     return 1;
   }
-  if (report)
-    return request.print_summary ? print_summary(*report, directory.path(), wants_color(request.color)) : 0;
-  stopped(failed_fast ? "stopped at an experiment that diverged or failed (--fail-fast)" : "interrupted");
-  return failed_fast ? 1 : 130;
+  if (report) return request.print_summary ? print_summary(*report, directory.path()) : 0;
+  stopped("interrupted");
+  return 130;
 }
 
 }  // namespace posbench

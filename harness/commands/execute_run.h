@@ -21,16 +21,13 @@ struct ExecutionOptions {
   Shard shard;
   double checkpoint_every = 60;  // seconds of an experiment
   bool dry_run = false, save_models = false, trace_loss = false;
-  bool fail_fast = false;         // stop at the first experiment that diverges or fails
-  bool rerun_failed = false;      // with Existing::resume: run those again that diverged or failed
   bool print_summary = true;      // print the tables of the finished run
   bool needs_resume_flag = true;  // the command continues an interrupted run only with --resume
   Verbosity verbosity = Verbosity::normal;
-  std::string color = "auto";
   std::vector<std::string> command;  // the whole command line
 };
 
-/// Returns the exit code: 0; 1 if an experiment diverged or failed (only with `print_summary` or `fail_fast`), a
+/// Returns the exit code: 0; 1 if an experiment diverged or failed (only with `print_summary`), a
 /// file could not be written or memory ran out; 130 if it was interrupted. Throws InputError before anything runs.
 int execute_run(const RunConfig&, const ExecutionOptions&);
 

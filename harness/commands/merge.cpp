@@ -34,7 +34,6 @@ struct MergeRequest {
   std::vector<std::filesystem::path> runs;
   std::filesystem::path directory;
   bool force = false;
-  std::string color = "auto";
   std::vector<std::string> command;  // the whole command line
 };
 
@@ -173,7 +172,7 @@ int merge(const MergeRequest& request) {
     for (ShardRun& run : runs) finished.merge(run.record.finished);
     directory.import_results(std::move(finished));
     about["finished"] = timestamp();
-    return print_summary(directory.write_report(baselines, about), directory.path(), wants_color(request.color));
+    return print_summary(directory.write_report(baselines, about), directory.path());
   } catch (const FileError&) {
     std::error_code ignored;
     if (is_new) fs::remove_all(request.directory, ignored);  // it would look like an unfinished run
@@ -189,7 +188,6 @@ void add_merge(CommandLine& line) {
   command.folder("runs", request->runs, "run directories of 'posbench run --shard', in any order").required();
   command.folder("-o,--output", request->directory, "run directory to write").required().output();
   command.flag("--force", request->force, "replace an existing run directory");
-  add_color(command, request->color);
   command.explain(
       {{"posbench run -o out/1 --shard 1/2", "on one machine"},
        {"posbench run -o out/2 --shard 2/2", "on another machine"},

@@ -38,7 +38,6 @@ namespace {
 struct Request : ExecutionOptions {
   ConfigArguments config;
   bool resume = false, force = false, verbose = false;
-  bool keep_going = false;  // skip incompatible tasks and encodings
   bool list_only = false, show_config = false;
 };
 
@@ -66,10 +65,10 @@ bool has_pattern(const std::optional<std::string>& list) {
   return list && std::ranges::any_of(split_specs(*list), is_pattern);
 }
 
-/// Removes the specs that `use` refuses. With --keep-going each has a warning. Without it one note names them, and
-/// the error of a spec is thrown if the user named it, or if no spec remains.
+/// Removes the specs that `use` refuses, which one note names. The error of a spec is thrown if the user named it,
+/// or if no spec remains.
 template <class AnySpec, class Use>
-void leave_out_refused(const Selected<AnySpec>& selection, bool keep_going, Use use) {
+void leave_out_refused(const Selected<AnySpec>& selection, Use use) {
   std::vector<AnySpec> accepted;
   std::vector<std::string> left_out;
   std::string reason;
@@ -79,19 +78,16 @@ void leave_out_refused(const Selected<AnySpec>& selection, bool keep_going, Use 
       use(spec);
       accepted.push_back(spec);
     } catch (const InputError& error) {
-      if (!keep_going && selection.is_named(text)) throw;
-      if (keep_going) write_error(fmt::format("skipped: {}: {}", text, error.what()));
+      if (selection.is_named(text)) throw;
       if (left_out.empty()) reason = error.what();
       left_out.push_back(text);
     }
   }
   if (accepted.empty()) {
-    throw InputError(
-        keep_going ? "all experiments are skipped; change the settings, the tasks or the encodings"
-                   : fmt::format("'{}' selects nothing that these settings allow: {}", *selection.list, reason));
+    throw InputError(fmt::format("'{}' selects nothing that these settings allow: {}", *selection.list, reason));
   }
   selection.specs = std::move(accepted);
-  if (left_out.empty() || keep_going) return;
+  if (left_out.empty()) return;
   write_note(fmt::format("note: '{}' leaves out {}, because these settings exclude {}: {}", *selection.list,
                          fmt::join(left_out, ", "), left_out.size() == 1 ? "it" : "them", reason));
 }
@@ -99,22 +95,22 @@ void leave_out_refused(const Selected<AnySpec>& selection, bool keep_going, Use 
 /// Leaves out the tasks that these settings or an encoding named by the user exclude, and then the encodings that
 /// cannot be used on one of the remaining tasks.
 void leave_out_incompatible(RunConfig& config, const Request& request) {
-  if (!request.keep_going && !has_pattern(request.config.tasks) && !has_pattern(request.config.encodings)) return;
+  if (!has_pattern(request.config.tasks) && !has_pattern(request.config.encodings)) return;
   const auto tasks = selected(config.tasks, request.config.tasks, read_task);
   const auto encodings = selected(config.encodings, request.config.encodings, read_encoding);
   std::vector<ModelConfig> models;
-  leave_out_refused(tasks, request.keep_going, [&](const TaskSpec& task) {
+  leave_out_refused(tasks, [&](const TaskSpec& task) {
     RunConfig one = config;
     one.tasks = {task};
     for (const SweptTask& swept : swept_tasks(one)) {
       const ModelConfig model = setup_task(config, swept.spec).model_config;
       for (const Spec& encoding : config.encodings) {
-        if (!request.keep_going && encodings.is_named(encoding.text())) make_model(encoding, model);
+        if (encodings.is_named(encoding.text())) make_model(encoding, model);
       }
       models.push_back(model);
     }
   });
-  leave_out_refused(encodings, request.keep_going, [&](const Spec& encoding) {
+  leave_out_refused(encodings, [&](const Spec& encoding) {
     RunConfig one = config;
     one.encodings = {encoding};
     for (const SweptEncoding& swept : swept_encodings(one)) {
@@ -245,8 +241,6 @@ void add_variations(Command& command, Request& request) {
           "--shard", [&request](const std::string& text) { request.shard = Shard::parse(text); },
           "part of the experiments, K/N: every N-th from the K-th on; 'posbench merge' joins the N runs")
       .default_text("1/1");
-  command.flag("--keep-going", request.keep_going,
-               "skip incompatible tasks and encodings with a warning, also if they are named");
 }
 
 void add_directory(Command& command, Request& request) {
@@ -257,10 +251,6 @@ void add_directory(Command& command, Request& request) {
                "continue the run of an existing directory from its last checkpoints; without other "
                "settings it uses the stored configuration; with a profile, tasks, encodings or "
                "settings it starts a new run if the directory has none");
-  command
-      .flag("--rerun-failed", request.rerun_failed,
-            "with --resume: run the experiments again that diverged or failed")
-      .needs("--resume");
   command.flag("--force", request.force, "replace an existing run directory").excludes("--resume");
   command
       .file(
@@ -284,8 +274,6 @@ void add_execution(Command& command, Request& request) {
           "--threads", request.threads, 1, 4096,
           "number of threads of each experiment, for its tests and for the groups of a batch (training.groups)")
       .default_text("one, and cores that are idle");
-  command.flag("--fail-fast", request.fail_fast,
-               "stop with exit code 1 as soon as an experiment diverges or fails; --resume continues the run");
   command.flag("--list-only", request.list_only,
                "print the experiments, one line each (task, encoding, seed), and run nothing");
   command
@@ -297,7 +285,6 @@ void add_execution(Command& command, Request& request) {
       .excludes("--dry-run");
   command.flag("-v,--verbose", request.verbose,
                "print the loss and the accuracy of each validation during training");
-  add_color(command, request.color);
 }
 
 }  // namespace
@@ -318,7 +305,8 @@ void add_run(CommandLine& line) {
        {"posbench run --learning-rates 3e-4,1e-3,3e-3", "each experiment at the best of three in validation"},
        {"posbench run -t flip_flop -e rope,alibi --sweep task.length=16,32,64 --sweep model.width=32,64", ""},
        {"posbench run -t flip_flop -e rope --extend none,interpolated --set extend.steps=100", ""},
-       {"posbench run -t all -e all --set model.attention=bidirectional --keep-going", ""},
+       {"posbench run -t all -e all --set model.attention=bidirectional",
+        "what these settings exclude is left out"},
        {"posbench run --config out/report.json -o again", "the run of a report again"},
        {"posbench run --resume -o out", "the same run, after an interruption"},
        {"posbench run --config out/report.json -s 10 --reuse out -o more",

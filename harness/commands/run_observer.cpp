@@ -13,9 +13,8 @@
 
 namespace posbench {
 
-RunObserver::RunObserver(const RunFiles& files, RunDirectory& directory, Progress& progress, size_t jobs,
-                         std::function<void()> on_failure)
-    : files_(files), directory_(directory), progress_(progress), jobs_(jobs), on_failure_(std::move(on_failure)) {
+RunObserver::RunObserver(const RunFiles& files, RunDirectory& directory, Progress& progress, size_t jobs)
+    : files_(files), directory_(directory), progress_(progress), jobs_(jobs) {
   checkpoint_seconds = files.checkpoint_every;
   for (const auto& [id, finished] : directory.finished()) finished_before_.insert(id);
 }
@@ -59,7 +58,6 @@ void RunObserver::on_finished(const std::vector<ExperimentResult>& results, doub
       for (const CurvePoint& point : result.learning_curve) progress_.validated(result.id, std::nullopt, point);
     }
     progress_.finished(result, seconds);
-    if (on_failure_ && result.status != Status::ok) on_failure_();
   }
 }
 

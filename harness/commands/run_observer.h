@@ -1,7 +1,6 @@
 // Stores the results, checkpoints and models of a run while its experiments are trained.
 #pragma once
 #include <filesystem>
-#include <functional>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -20,9 +19,8 @@ struct RunFiles {
 
 class RunObserver final : public ExperimentObserver {
  public:
-  /// The references must outlive the object. `on_failure` is called if an experiment diverges or fails, and may
-  /// be empty.
-  RunObserver(const RunFiles&, RunDirectory&, Progress&, size_t jobs, std::function<void()> on_failure);
+  /// The references must outlive the object.
+  RunObserver(const RunFiles&, RunDirectory&, Progress&, size_t jobs);
 
   double on_start(const Experiment&, const Model&, LearningRateSweep&) override;
   void on_step(const Experiment&, const LearningRateSweep&) override;
@@ -44,7 +42,6 @@ class RunObserver final : public ExperimentObserver {
   RunDirectory& directory_;
   Progress& progress_;
   size_t jobs_;
-  std::function<void()> on_failure_;
   std::set<ExperimentId> finished_before_;  // when the run was opened
   std::mutex mutex_;
 };

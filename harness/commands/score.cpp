@@ -36,7 +36,6 @@ struct ScoreRequest {
   std::filesystem::path output;
   std::optional<std::string> name, description;  // of the model; empty: those of the manifests
   std::optional<std::int64_t> parameters;
-  std::string color = "auto";
   std::vector<std::string> command;  // the whole command line
 };
 
@@ -244,7 +243,7 @@ int score(const ScoreRequest& request) {
   about["finished"] = timestamp();
   report.context = std::move(about);
   write_file(request.output, to_indented_json(to_json(report)));
-  const int code = print_accuracies({std::move(report)}, wants_color(request.color));
+  const int code = print_accuracies({std::move(report)});
   print_text("\nreport: {}\n", request.output.string());
   return code;
 }
@@ -267,7 +266,6 @@ void add_score(CommandLine& line) {
       .default_text("that in the manifests");
   command.text("--description", request->description, "description of the model for the report")
       .default_text("that in the manifests");
-  add_color(command, request->color);
   command.explain(
       {{"posbench score answers/*.safetensors --name mine -o mine.json", "the answers to every split"},
        {"posbench report runs/ours mine.json", "the report next to that of a run"}},

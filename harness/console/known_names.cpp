@@ -13,7 +13,7 @@
 #include "encodings/registry.h"
 #include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
-#include "harness/console/read_board.h"
+#include "harness/console/read_reports.h"
 #include "harness/training/samples.h"
 #include "results/statistics/claims.h"
 #include "results/statistics/comparison.h"

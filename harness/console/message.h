@@ -1,5 +1,8 @@
-// Writes messages to standard error.
+// Writes messages to standard error, which fit the terminal, and names written files.
 #pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace posbench {
@@ -12,6 +15,17 @@ void write_error(std::string_view text);
 
 /// Writes a note and a new line; nothing with --quiet.
 void write_note(std::string_view text);
+
+/// Writes a message and an end of line. On a terminal the text is broken at spaces, and its further lines are
+/// indented.
+void write_line(const std::string& text);
+
+/// Writes the path of a file that a command has written, unless --quiet is given. Empty: there is no file.
+void write_path(const std::optional<std::filesystem::path>& file);
+
+/// Returns the columns of the terminal of standard output. For a pipe and a file, whose lists other programs read
+/// by line, returns a number that no line exceeds.
+int list_width();
 
 /// Suppresses progress and notes from now on; errors are still written.
 void be_quiet();

@@ -23,6 +23,16 @@
 #include "harness/runs/run_record.h"
 
 namespace posbench {
+namespace {
+
+/// Returns whether standard output has colors. NO_COLOR is respected.
+bool wants_color() {
+  if (color_choice() != "auto") return color_choice() == "always";
+  const char* no_color = std::getenv("NO_COLOR");
+  return (no_color == nullptr || *no_color == '\0') && can_color();
+}
+
+}  // namespace
 
 void check_output_place(const std::filesystem::path& file) {
   check_output_file(file);
@@ -54,9 +64,9 @@ void add_configuration(Command& command, ConfigArguments& config) {
       .default_text("that of the profile");
 }
 
-void add_color(Command& command, std::string& color) {
-  command.choice("--color", color, {"auto", "always", "never"},
-                 "use of colors on the console; auto: if standard output is a terminal and NO_COLOR is not set");
+std::string& color_choice() {
+  static std::string color = "auto";
+  return color;
 }
 
 void add_metric(Command& command, Metric& metric, bool has_effective_length) {
@@ -73,13 +83,7 @@ void add_metric(Command& command, Metric& metric, bool has_effective_length) {
           has_effective_length ? ", or effective length" : ""));
 }
 
-void add_output(Command& command, Output& output, bool has_page) {
-  command
-      .file("-o,--output", output.file,
-            fmt::format("output file, whose extension selects the format: {}.md, .csv, .json, .tex or .txt",
-                        has_page ? ".html, " : ""))
-      .default_text("standard output")
-      .output();
+void add_format(Command& command, Output& output, bool has_page) {
   std::vector<std::pair<std::string, Format>> formats{{"console", Format::console},
                                                       {"markdown", Format::markdown},
                                                       {"csv", Format::csv},
@@ -88,13 +92,16 @@ void add_output(Command& command, Output& output, bool has_page) {
   if (has_page) formats.insert(formats.end() - 1, {"html", Format::html});
   command.choice<std::optional<Format>, Format>("--format", output.format, formats, "format of the output")
       .default_text("that of the file's extension, or console");
-  add_color(command, output.color);
 }
 
-bool wants_color(const std::string& color) {
-  if (color != "auto") return color == "always";
-  const char* no_color = std::getenv("NO_COLOR");
-  return (no_color == nullptr || *no_color == '\0') && can_color();
+void add_output(Command& command, Output& output, bool has_page) {
+  command
+      .file("-o,--output", output.file,
+            fmt::format("output file, whose extension selects the format: {}.md, .csv, .json, .tex or .txt",
+                        has_page ? ".html, " : ""))
+      .default_text("standard output")
+      .output();
+  add_format(command, output, has_page);
 }
 
 Format output_format(const Output& output) {
@@ -111,8 +118,8 @@ Format output_format(const Output& output) {
 }
 
 ConsoleStyle console_style(const Output& output) {
-  if (output.file) return {kPipedWidth, output.color == "always"};
-  return {console_width(), wants_color(output.color)};
+  if (output.file) return {kPipedWidth, color_choice() == "always"};
+  return {console_width(), wants_color()};
 }
 
 void write_output(const Output& output, const std::string& text) {

@@ -22,20 +22,18 @@ namespace posbench {
 struct Output {
   std::optional<std::filesystem::path> file;  // empty: standard output
   std::optional<Format> format;
-  std::string color = "auto";  // auto, always or never
 };
 
 /// Adds --profile, --config and --set.
 void add_configuration(Command&, ConfigArguments&);
-/// Adds --color.
-void add_color(Command&, std::string& color);
+/// The value of --color: auto, always or never.
+std::string& color_choice();
 /// Adds --metric. A command that compares splits does not offer the effective length.
 void add_metric(Command&, Metric&, bool has_effective_length = true);
-/// Adds -o, --format and --color. A command without a page does not offer HTML.
+/// Adds --format.
+void add_format(Command&, Output&, bool has_page = true);
+/// Adds -o and --format. A command without a page does not offer HTML.
 void add_output(Command&, Output&, bool has_page = true);
-
-/// Returns whether standard output has colors, given the value of --color. NO_COLOR is respected.
-bool wants_color(const std::string& color);
 
 /// Returns the given format, or that of the file's extension, or console without a file. Throws InputError if the
 /// extension is not that of a format.

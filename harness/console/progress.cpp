@@ -11,7 +11,6 @@
 #include <string>
 
 #include "base/printable.h"
-#include "harness/console/lines.h"
 #include "harness/console/message.h"
 #include "harness/console/terminal.h"
 #include "results/presentation/accuracy_text.h"

@@ -3,13 +3,38 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "harness/config/user_files.h"
 #include "harness/console/status_line.h"
 #include "harness/runs/run_reader.h"
+#include "model/model_config.h"
+#include "tasks/registry.h"
 
 namespace posbench {
+namespace {
+
+/// Returns the mark of a task, "control" or "open". Returns an empty text for a learnable task and for a spec with
+/// options.
+std::string mark_of(const std::string& task) {
+  if (!tasks().contains(task)) return "";
+  const Learnability learnability = tasks().find(task).info.learnability;
+  return learnability == Learnability::learnable ? "" : to_string(learnability);
+}
+
+std::string recurrent_block_of(const Report& report) {
+  const Json model = report.config.value("model", Json::object());
+  if (!model.is_object() || !model.contains("block") || !model.at("block").is_string()) return "";
+  const std::string block = model.at("block").get<std::string>();
+  return is_recurrent_block(block) ? block : "";
+}
+
+}  // namespace
 
 Report read_run_report(const std::filesystem::path& path) {
   const StatusLine status("reading " + path.string());
@@ -33,6 +58,53 @@ std::vector<NamedReport> name_reports(const std::vector<std::filesystem::path>& 
   std::vector<NamedReport> runs;
   for (size_t n = 0; n < reports.size(); ++n) runs.push_back({paths[n].string(), reports[n]});
   return runs;
+}
+
+bool is_recurrent_block(const std::string& name) {
+  return name == to_string(BlockKind::lstm) || name == to_string(BlockKind::gated_delta);
+}
+
+BoardLookups board_lookups() { return {mark_of, recurrent_block_of}; }
+
+void add_reports(Command& command, AddedReports& added) {
+  command.file("reports", added.paths, "reports or run directories to add to the board");
+  command.flag("--allow-different-budget", added.allow_different_budget,
+               "add reports even if their model or training settings differ from those of the board");
+}
+
+BoardReport read_board(const AddedReports& added) {
+  const std::vector<Report> users = read_run_reports(added.paths);
+  return read_user_files([&] {
+    const StatusLine status("reading the board");
+    return merge_board(board_reports(), added, users);
+  });
+}
+
+BoardReport merge_board(const std::vector<StoredReport>& stored, const AddedReports& added,
+                        const std::vector<Report>& users) {
+  std::vector<NamedReport> named;
+  for (const StoredReport& one : stored) {
+    const std::string file = std::filesystem::path(one.name).filename().string();
+    named.push_back({fmt::format("the board's {}", file), one.report});
+  }
+  return merge_board(named, name_reports(added.paths, users), board_costs().costs, added.allow_different_budget,
+                     board_lookups());
+}
+
+std::vector<AspectTasks> tasks_by_aspect(const BoardReport& all) {
+  std::map<Aspect, AspectTasks> by_aspect;
+  for (const TaskBaseline& task : all.report.tasks) {
+    const std::string name = spec_name(task.task);
+    if (!tasks().contains(name) || !all.stored_tasks.contains(task.task)) continue;
+    for (const Aspect aspect : tasks().find(name).info.aspects) {
+      AspectTasks& of_aspect = by_aspect[aspect];
+      of_aspect.aspect = to_string(aspect);
+      (mark_of(task.task).empty() ? of_aspect.tasks : of_aspect.marked).push_back(task.task);
+    }
+  }
+  std::vector<AspectTasks> aspects;
+  for (auto& [aspect, of_aspect] : by_aspect) aspects.push_back(std::move(of_aspect));
+  return aspects;
 }
 
 }  // namespace posbench

@@ -2,19 +2,15 @@
 #pragma once
 #include <filesystem>
 
-#include "results/document/table.h"
 #include "results/statistics/summary.h"
 
 namespace posbench {
 
-/// Prints to standard output, as wide as its terminal.
-void print_table(const Table&, bool color);
-
 /// Prints the accuracies, their notes, and the experiments that diverged or failed. Returns 1 if there are any of
 /// those, otherwise 0.
-int print_accuracies(const SummarizedReport&, bool color);
+int print_accuracies(const SummarizedReport&);
 
 /// Prints the accuracies of a run and the paths of its report and page. Returns the same.
-int print_summary(const SummarizedReport&, const std::filesystem::path& directory, bool color);
+int print_summary(const SummarizedReport&, const std::filesystem::path& directory);
 
 }  // namespace posbench

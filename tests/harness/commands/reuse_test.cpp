@@ -213,23 +213,19 @@ TEST_CASE("an experiment is reused with all its extensions, or not at all") {
         std::string::npos);
 }
 
-TEST_CASE("run --rerun-failed uses the results of another run, and verify names other commits") {
+TEST_CASE("a run trains again what diverged in another one, and check names other commits") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory, kRun + "-s 1 -o one").code == 0);
-  Json good = read_json(directory / "one/report.json");
-  good["context"]["commit"] = "old";
-  write_run(directory, "good", good);
-  const std::string lines = read_whole(directory / "one/experiments.jsonl");
-  const size_t second = lines.find('\n') + 1;
-  Json diverged = parse_json(lines.substr(0, second), "the first line");
-  let_diverge(diverged);
-  diverged.erase("crc32");
-  directory.write("one/experiments.jsonl", diverged.dump() + "\n" + lines.substr(second));
-  REQUIRE(posbench_command(directory, "run -q --resume --rerun-failed -o one --reuse good").code == 0);
-  CHECK(count_trained_by(read_json(directory / "one/report.json"), "old") == 1);
-  const Outcome verified = posbench_command(directory, "check one");
-  CHECK(verified.error.find("one: commit old trained 1 of the experiments, and may give other numbers") !=
-        std::string::npos);
+  REQUIRE(posbench_command(directory, kRun + "-s 2 -o one").code == 0);
+  Json one = read_json(directory / "one/report.json");
+  one["context"]["commit"] = "old";
+  let_diverge(one["experiments"][0]);
+  write_run(directory, "other", one);
+  REQUIRE(posbench_command(directory, kRun + "-s 2 -o again --reuse other").code == 0);
+  const Json again = read_json(directory / "again/report.json");
+  CHECK(again.at("experiments")[0].at("status") == "ok");
+  CHECK(count_trained_by(again, "old") == again.at("experiments").size() - 1);
+  const Outcome checked = posbench_command(directory, "check again --sample 1");
+  CHECK(checked.error.find("again: commit old trained ") != std::string::npos);
 }
 
 TEST_CASE("reproduce takes over the seeds of other directories, and trains as many as --seeds asks for") {

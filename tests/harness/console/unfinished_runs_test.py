@@ -85,44 +85,6 @@ class UnfinishedRuns(Console):
         (run / "experiments.jsonl").write_text(json.dumps(line) + "\n" + "".join(self.lines[1:]))
         return run
 
-    def test_rerun_failed_runs_only_the_failed_experiments_again(self):
-        run = self.with_a_failure("failed")
-        kept = posbench(f"{RUN} -o failed --save-models --resume", self.folder)
-        self.assertEqual(kept.returncode, 1, kept.stderr)
-        self.assertIn("0 of 8 experiments to run", kept.stderr)
-        again = posbench(f"{RUN} -o failed --save-models --resume --rerun-failed", self.folder)
-        self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertIn("1 of 8 experiments to run", again.stderr)
-        whole = {
-            key: value
-            for key, value in json.loads((run / "report.json").read_text()).items()
-            if key not in ("context", "timing")
-        }
-        full = json.loads((self.folder / "full/report.json").read_text())
-        self.assertEqual(whole, {key: full[key] for key in whole})
-        self.assertEqual(text_of(run / "experiments.jsonl").count("\n"), 9)  # the line that failed stays
-        self.assertEqual(posbench(f"{RUN} -q -o failed --save-models --resume", self.folder).returncode, 0)
-        self.refused(f"{RUN} -o other --rerun-failed", "--resume")
-
-    def test_fail_fast_stops_at_the_first_experiment_that_diverges(self):
-        diverging = (
-            f"{RUN} -j 1 --set training.optimizer=sgd --set training.learning_rate=1 --set training.momentum=0.999 "
-            "--set training.clip=1e8 --set training.steps=60"
-        )
-        slow = posbench(f"{diverging} -q -o all_diverge", self.folder)
-        statuses = [
-            json.loads(line)["status"] for line in text_of(self.folder / "all_diverge/experiments.jsonl").splitlines()
-        ]
-        self.assertEqual(len(statuses), 8)
-        self.assertIn("diverged", statuses, slow.stderr)
-        first = statuses.index("diverged") + 1
-        self.assertLess(first, 8)
-        fast = posbench(f"{diverging} -o fast --fail-fast", self.folder)
-        self.assertEqual(fast.returncode, 1)
-        self.assertIn("--fail-fast", fast.stderr)
-        self.assertEqual(text_of(self.folder / "fast/experiments.jsonl").count("\n"), first)
-        self.assertIn(f"{first} of 8 experiments", posbench("report fast", self.folder).stdout)
-
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
