@@ -18,18 +18,15 @@
 #include "base/text.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
-#include "harness/config/embedded_data.h"
+#include "harness/commands/describe.h"
 #include "harness/config/names.h"
 #include "harness/console/command.h"
 #include "harness/console/output.h"
-#include "harness/console/read_board.h"
+#include "harness/console/read_reports.h"
 #include "harness/runs/page_options.h"
 #include "results/presentation/aspect_ranking_text.h"
-#include "results/presentation/board_page.h"
+#include "results/presentation/board_document.h"
 #include "results/presentation/board_text.h"
-#include "results/presentation/encoding_overview.h"
-#include "results/presentation/over_tasks_text.h"
-#include "results/statistics/over_tasks.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -103,25 +100,6 @@ BoardSelection select_rows(const BoardRequest& request, const BoardReport& all) 
   return selection;
 }
 
-/// Returns the definition of a task and what it requires of attention.
-std::string about(const std::string& spec) {
-  const std::string name = spec_name(spec);
-  if (!tasks().contains(name)) return "";
-  const TaskInfo& info = tasks().find(name).info;
-  return info.requirement.empty() ? info.definition : info.definition + " " + info.requirement;
-}
-
-/// Returns the definition of a task and the purposes of its splits on the board.
-std::string about_with_splits(const BoardTask& task) {
-  std::string text = about(task.task);
-  if (text.empty()) return "";
-  for (const TaskInfo::Split& split : tasks().find(spec_name(task.task)).info.splits) {
-    if (std::ranges::find(task.splits, split.name) != task.splits.end())
-      text += fmt::format(" {}: {}.", split.name, split.why);
-  }
-  return text;
-}
-
 /// Throws InputError if the tasks that an item of the list selects do not have the selected split.
 void check_split(const BoardRequest& request, const BoardReport& all, const Board& board) {
   for (const std::string& item : split_specs(request.tasks.value_or("all"))) {
@@ -145,105 +123,16 @@ void check_split(const BoardRequest& request, const BoardReport& all, const Boar
   }
 }
 
-using Blocks = std::vector<Document::Block>;
-
-void add_notes(const std::vector<std::string>& notes, Blocks& blocks) {
-  for (const std::string& note : notes) blocks.emplace_back(Note{note});
-}
-
-/// Adds the definition of each task and its table.
-void add_tasks(const Board& board, Blocks& blocks) {
-  for (const BoardTask& task : board.tasks) {
-    blocks.emplace_back(Heading{fmt::format("{}, {}", task.task, split_title(task))});
-    blocks.emplace_back(Text{about_with_splits(task)});
-    blocks.emplace_back(Text{task_summary_text(task, board.options)});
-    blocks.emplace_back(board_table(task));
-  }
-  add_notes(board_length_notes(board), blocks);
-}
-
-constexpr const char* kAboutByTask = "The flag --by-task prints every task with its definition and all rows.";
-
-/// Adds the tables of one encoding, or recurrent model, on several tasks.
-void add_encoding(const Board& board, Blocks& blocks) {
-  blocks.emplace_back(Text{overview_text(board)});
-  for (OverviewTable& part : overview_tables(board, /*with_lengths=*/false)) {
-    blocks.emplace_back(Text{std::move(part.title)});
-    blocks.emplace_back(std::move(part.table));
-  }
-  if (!board.tasks.front().rows.empty()) blocks.emplace_back(Note{kAboutInterquartileMean});
-  blocks.emplace_back(Note{kAboutByTask});
-}
-
-/// Adds the table of a few encodings on several tasks, the best over all tasks first, and their means over the
-/// tasks.
-void add_few(const Board& board, std::vector<std::string> encodings, Blocks& blocks) {
-  const OverTasks over = summarize_over_tasks(board);
-  std::ranges::stable_sort(encodings, {}, [&](const std::string& encoding) {
-    return std::ranges::find(over.rows, encoding, &OverTasksRow::encoding) - over.rows.begin();
-  });
-  blocks.emplace_back(Text{side_by_side_text(board, encodings)});
-  blocks.emplace_back(side_by_side_table(board, encodings));
-  blocks.emplace_back(over_tasks_table(over));
-  std::vector<std::string> notes = over_tasks_notes(over, board.options);
-  if (!over.tasks.empty())
-    notes.front() = fmt::format("Over {} tasks that an encoding has learned.", over.tasks.size());
-  add_notes(notes, blocks);
-  blocks.emplace_back(Note{kAboutByTask});
-  add_notes(side_by_side_notes(board), blocks);
-}
-
-/// Adds a row for each task; then, for several tasks, a row for each encoding over all of them.
-void add_summary(const Board& board, Blocks& blocks) {
-  blocks.emplace_back(board_summary(board));
-  add_notes(board_summary_notes(board), blocks);
-  if (board.tasks.size() < 2) return;
-  const OverTasks over = summarize_over_tasks(board);
-  if (over.rows.empty() && over.incomplete.empty() && !over.tasks.empty()) return;  // only recurrent models
-  blocks.emplace_back(over_tasks_table(over));
-  add_notes(over_tasks_notes(over, board.options), blocks);
-  blocks.emplace_back(Note{kAboutByTask});
-}
-
-void add_blocks(const BoardRequest& request, const Board& board, const BoardTexts& words, Blocks& blocks) {
-  if (request.by_task || board.tasks.size() == 1) {
-    add_tasks(board, blocks);
-  } else if (has_one_encoding(board)) {
-    add_encoding(board, blocks);
-  } else if (const std::vector<std::string> few = few_encodings(board); !few.empty()) {
-    return add_few(board, few, blocks);
-  } else {
-    return add_summary(board, blocks);
-  }
-  add_notes(board_notes(board, words), blocks);
-}
-
 Document make_board_document(const BoardRequest& request, const BoardReport& all) {
-  const BoardTexts words{
-      .about = about, .family = family_of, .style = style_of, .cost_source = board_costs().source};
   const BoardSelection selection = select_rows(request, all);
-  Board board = make_board(all, request.options);
+  const Board board = make_board(all, request.options);
   check_split(request, all, board);
   const ShowsRow shows = [=, &all](const std::string& task, const std::string& encoding) {
     const auto is_it = [&](const ExperimentId& id) { return id.task == task && id.encoding == encoding; };
     return selection.tasks.contains(task) && selection.encodings.contains(encoding) &&
            (!request.only_users || std::ranges::any_of(all.user_experiments, is_it));
   };
-  hide_rows(board, shows);
-  if (board.tasks.empty())
-    throw InputError(fmt::format("the board has no result of these tasks, encodings and family; select others{}",
-                                 all.warnings.empty() ? "" : fmt::format(" ({})", fmt::join(all.warnings, "; "))));
-  Document document;
-  add_blocks(request, board, words, document.blocks);
-  add_notes(all.warnings, document.blocks);
-  document.rows = [=] { return board_csv(board, words); };
-  document.json = [=, &all] {
-    Json json = to_json(board, words, all.warnings);
-    if (board.tasks.size() > 1) json["over_tasks"] = to_json(summarize_over_tasks(board));
-    return json;
-  };
-  document.page = [=, &all] { return make_board_page(all, request.options, words, shows); };
-  return document;
+  return posbench::make_board_document(all, board, board_texts(), request.by_task, shows);
 }
 
 /// Returns the chosen aspects with their tasks. Throws InputError if one is unknown.

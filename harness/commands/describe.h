@@ -25,6 +25,9 @@ struct BoardResults {
 
 BoardResults make_board_results(BoardReport);
 
+/// Returns the definitions of tasks, the families and colors of encodings, and the source of the costs.
+BoardTexts board_texts();
+
 /// Returns a row for each option, with its default.
 Table options_table(const std::vector<OptionInfo>&);
 

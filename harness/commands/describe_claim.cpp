@@ -20,13 +20,6 @@
 namespace posbench {
 namespace {
 
-/// Returns a claim with its settings at a size. Planning one claim plans all, so the plans are kept.
-const Claim& claim_at(ClaimSize size, const std::string& name) {
-  static const std::vector<Claim> reduced = plan_claims({}, ClaimSize::reduced).claims,
-                                  full = plan_claims({}, ClaimSize::full).claims;
-  return *std::ranges::find(size == ClaimSize::full ? full : reduced, name, &Claim::name);
-}
-
 /// Returns a rule with its bounds.
 std::string rule_line(const Rule& rule) {
   std::string line = rule_text(rule);
@@ -77,7 +70,7 @@ std::string result_text(const Rule& rule, const RuleResult& result) {
 
 /// Adds the verdict at one size, and the command that repeats it.
 void add_verdict(const ClaimFile& file, ClaimSize size, Document& document) {
-  const Claim& claim = claim_at(size, file.claim.name);
+  const Claim claim = claim_at(file, size);
   const ClaimResult result = stored_result(file, size);
   const bool is_full = size == ClaimSize::full;
   document.blocks.push_back(Heading{is_full ? "Verdict at the published size" : "Verdict"});
@@ -104,21 +97,16 @@ void add_verdict(const ClaimFile& file, ClaimSize size, Document& document) {
 }
 
 /// Returns the plots of the evidence at the sizes that were judged.
-std::vector<Document::Block> evidence_plots(const ClaimFile& file) {
-  std::vector<Document::Block> blocks{Heading{"Plots"}};
+Page evidence_page(const ClaimFile& file) {
+  Section section{"Evidence", kAboutEvidence, {}};
   for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
     const ClaimResult result = stored_result(file, size);
     if (!is_judged(result.verdict) || (size == ClaimSize::full && file.has_one_size)) continue;
-    const Claim& claim = claim_at(size, file.claim.name);
-    Plot plot = claim_plot(claim, result, stored_claims(size).evidence);
-    plot.title = size == ClaimSize::full ? "Evidence at the published size" : "Evidence";
-    plot.about =
-        "A dot is a seed, a colored bar the mean. The red bar is the threshold: the mean of the encoding that is "
-        "claimed to be higher must be above it, and nine in ten seeds must reach a claimed level. A gray diamond is the "
-        "published value.";
-    blocks.push_back(std::move(plot));
+    section.plots.push_back(claim_plot(claim_at(file, size), result, stored_claims(size).evidence));
+    section.plots.back().title = size == ClaimSize::full ? "At the published size" : "Seeds";
+    section.plots.back().about.clear();
   }
-  return blocks;
+  return {.sections = {std::move(section)}};
 }
 
 void add_name(const std::string& name, std::vector<std::string>& names) {
@@ -191,7 +179,7 @@ Document claim_document(const ClaimFile& file) {
              {"predicted", claim.expected}}});
   add_verdict(file, ClaimSize::reduced, document);
   if (!file.has_one_size) add_verdict(file, ClaimSize::full, document);
-  document.page_blocks = [&file] { return evidence_plots(file); };
+  document.page = [&file] { return evidence_page(file); };
   return document;
 }
 

@@ -11,7 +11,7 @@
 #include "encodings/aliases.h"
 #include "harness/commands/describe.h"
 #include "harness/config/embedded_data.h"
-#include "harness/console/read_board.h"
+#include "harness/console/read_reports.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/page_options.h"
 #include "results/presentation/encoding_card.h"
@@ -48,10 +48,17 @@ Json document_json(const std::string& name, const EncodingCard& card, const Boar
 BoardResults make_board_results(BoardReport all) {
   Board board = make_board(all);
   std::vector<AspectTasks> aspects = tasks_by_aspect(all);
-  return {.all = std::move(all),
-          .board = std::move(board),
-          .aspects = std::move(aspects),
-          .texts = {.about = {}, .family = family_of, .style = style_of, .cost_source = board_costs().source}};
+  return {.all = std::move(all), .board = std::move(board), .aspects = std::move(aspects), .texts = board_texts()};
+}
+
+BoardTexts board_texts() {
+  const auto about = [](const std::string& spec) {
+    const std::string name = spec_name(spec);
+    if (!tasks().contains(name)) return std::string();
+    const TaskInfo& info = tasks().find(name).info;
+    return info.requirement.empty() ? info.definition : info.definition + " " + info.requirement;
+  };
+  return {.about = about, .family = family_of, .style = style_of, .cost_source = board_costs().source};
 }
 
 std::vector<Document::Block> definition(const EncodingEntry& entry) {
@@ -84,7 +91,7 @@ Document encoding_document(const std::string& name, const BoardResults& results)
       std::make_shared<const EncodingCard>(make_card(name, results.all, results.board, results.aspects));
   for (Document::Block& block : card_blocks(*card)) document.blocks.push_back(std::move(block));
   add_claims_about(name, encodings_of, document);
-  document.page_blocks = [card] { return card_plots(*card); };
+  document.page = [card] { return card_page(*card); };
   document.json = [card, name, texts = results.texts] { return document_json(name, *card, texts); };
   return document;
 }

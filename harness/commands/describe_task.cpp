@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "harness/commands/describe.h"
+#include "harness/runs/page_options.h"
 #include "harness/training/baselines.h"
 #include "harness/training/task_setup.h"
 #include "results/presentation/accuracy_text.h"
-#include "results/presentation/board_page.h"
+#include "results/presentation/board_document.h"
+#include "results/presentation/report_page.h"
 
 namespace posbench {
 namespace {
@@ -101,14 +103,16 @@ void add_results(const BoardTask& task, const BoardResults& results, Document& d
   for (const std::string& note : board_notes(board, results.texts)) document.blocks.push_back(Note{note});
 }
 
-/// Returns plots of the seeds.
-std::vector<Document::Block> seed_blocks(const BoardResults& results, const TaskBaseline& task) {
-  std::vector<Document::Block> blocks{Heading{"Seeds"}};
-  for (Plot& plot : seed_plots(results.all, task, results.board.options)) {
-    plot.about += " A dot is a seed, and a bar the mean. The cost is at the right of a row.";
-    blocks.push_back(std::move(plot));
+/// Returns plots of the seeds, and of all results on the task.
+Page task_page(const BoardResults& results, const TaskBaseline& task) {
+  Page page{.sections = {{"Seeds", "A dot is a seed, and a bar the mean. The cost is at the right of a row.",
+                          seed_plots(results.all, task, results.board.options)}}};
+  Report one{.tasks = {task}};
+  for (const ExperimentResult& experiment : results.all.report.experiments) {
+    if (experiment.id.task == task.task) one.experiments.push_back(experiment);
   }
-  return blocks;
+  add_report_plots(one, page_options(), AddedSections::task, page);
+  return page;
 }
 
 }  // namespace
@@ -153,7 +157,7 @@ Document task_document(const std::string& spec, const BoardResults& results, boo
   if (found != results.board.tasks.end()) {
     task = *found;
     add_results(*found, results, document);
-    document.page_blocks = [&results, stored] { return seed_blocks(results, *stored); };
+    document.page = [&results, stored] { return task_page(results, *stored); };
   } else {
     document.blocks.push_back(Heading{"Encodings", "encodings"});
     document.blocks.push_back(

@@ -19,7 +19,7 @@
 #include "harness/commands/inspection.h"
 #include "harness/config/user_files.h"
 #include "harness/console/command.h"
-#include "harness/console/lines.h"
+#include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/exchange/sample_set.h"
 #include "harness/exchange/saved_model.h"

@@ -281,23 +281,21 @@ Table accuracy_table(const HeadReport& report) {
   return table;
 }
 
-/// Adds a section of a page, unless none of its plots has a row.
-void add_plots(const char* title, std::vector<Plot> plots, std::vector<Document::Block>& blocks) {
-  std::erase_if(plots, [](const Plot& plot) { return plot.rows.empty(); });
-  if (plots.empty()) return;
-  blocks.emplace_back(Heading{title});
-  for (Plot& plot : plots) blocks.emplace_back(std::move(plot));
-}
-
-std::vector<Document::Block> page_blocks(const HeadReport& report) {
-  std::vector<Document::Block> blocks;
-  add_plots("By distance",
-            {distance_plot(report, "mean attention", &HeadStatistics::AtDistance::attention, /*from_zero=*/true),
-             distance_plot(report, "mean positional part of the score", &HeadStatistics::AtDistance::positional,
-                           /*from_zero=*/false)},
-            blocks);
-  if (report.has_evidence()) add_plots("The right key", {offset_plot(report), count_plot(report)}, blocks);
-  return blocks;
+Page make_page(const HeadReport& report) {
+  Page page{.items = {.plural = "heads", .tasks = {report.id.task}}};
+  for (const MeasuredHead& head : report.heads) {
+    page.items.names.push_back(measured_head_name(head));
+    page.items.families.push_back(fmt::format("layer {}", head.layer));
+  }
+  page.sections.push_back(
+      {"By distance",
+       "",
+       {distance_plot(report, "mean attention", &HeadStatistics::AtDistance::attention, /*from_zero=*/true),
+        distance_plot(report, "mean positional part of the score", &HeadStatistics::AtDistance::positional,
+                      /*from_zero=*/false)}});
+  if (report.has_evidence())
+    page.sections.push_back({"The right key", "", {offset_plot(report), count_plot(report)}});
+  return page;
 }
 
 }  // namespace
@@ -318,14 +316,9 @@ Document make_head_document(HeadReport measured, const std::string& unfinished_r
     add("Parts of the scores", part_table(*report), "Means at the right key and at the other keys.");
     add("Answers", accuracy_table(*report), "By the distance of the right key, in tokens.");
   }
-  document.page_blocks = [report] { return page_blocks(*report); };
+  document.page = [report] { return make_page(*report); };
   document.json = [report] { return to_json(*report); };
   document.rows = [report] { return distance_table(*report); };
-  document.items = {.plural = "heads", .tasks = {report->id.task}};
-  for (const MeasuredHead& head : report->heads) {
-    document.items.names.push_back(measured_head_name(head));
-    document.items.families.push_back(fmt::format("layer {}", head.layer));
-  }
   return document;
 }
 

@@ -190,10 +190,8 @@ Section query_section(const Inspection& inspection, Index query) {
   for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
     const std::vector<AttentionMap>& maps = inspection.layers[layer];
     const auto attention = std::ranges::find(maps, AttentionMap::Kind::attention, &AttentionMap::kind);
-    for (const AttentionMap* map : {&PositionTerm::map_of(maps), &*attention}) {
-      Plot plot = query_plot(inspection, layer, *map, query);
-      if (!plot.rows.empty()) section.plots.push_back(std::move(plot));
-    }
+    for (const AttentionMap* map : {&PositionTerm::map_of(maps), &*attention})
+      section.plots.push_back(query_plot(inspection, layer, *map, query));
   }
   return section;
 }
@@ -220,22 +218,20 @@ std::vector<std::string> make_notes(const Inspection& inspection) {
   return notes;
 }
 
-std::string make_page(const Inspection& inspection, Index query) {
+Page make_page(const Inspection& inspection, Index query) {
   Page page{.title = fmt::format("Scores and attention of {}", inspection.id.encoding),
-            .notes = make_notes(inspection),
-            .items = {.plural = "heads", .tasks = {inspection.id.task}}};
+            .items = {.plural = "heads", .tasks = {inspection.id.task}},
+            .sections = {query_section(inspection, query)}};
   for (const Head& head : heads_of(inspection)) {
     page.items.names.push_back(head.name());
     page.items.families.push_back(fmt::format("layer {}", head.layer));
   }
-  page.sections = {{"Heads", "", {make_table_plot(head_table(inspection), "Heads", kLocalityRule)}},
-                   query_section(inspection, query)};
   if (inspection.length() > kMaxTokens) {
     page.notes.push_back(fmt::format(
         "The example has {} tokens. The maps of all queries are shown for up to {} tokens; --query chooses "
         "another query, and --format json has all.",
         inspection.length(), kMaxTokens));
-    return to_html(page);
+    return page;
   }
   for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
     for (const AttentionMap& map : inspection.layers[layer]) {
@@ -245,7 +241,7 @@ std::string make_page(const Inspection& inspection, Index query) {
       page.sections.push_back(std::move(section));
     }
   }
-  return to_html(page);
+  return page;
 }
 
 }  // namespace
@@ -260,13 +256,15 @@ Document make_inspection_document(Inspection inspected, Index query) {
   const auto inspection = std::make_shared<const Inspection>(std::move(inspected));
   Document document;
   for (std::string& note : make_notes(*inspection)) document.blocks.emplace_back(Text{std::move(note)});
+  document.blocks.emplace_back(Heading{"Heads"});
+  document.blocks.emplace_back(head_table(*inspection));
+  document.page_blocks = document.blocks;  // its plots replace the tables of the keys
+  document.page_blocks.emplace_back(Note{kLocalityRule});
   for (const Head& head : heads_of(*inspection)) {
     document.blocks.emplace_back(
         Heading{fmt::format("{}, query {}", head.name(), position_text(*inspection, query))});
     document.blocks.emplace_back(key_table(*inspection, head, query));
   }
-  document.blocks.emplace_back(Heading{"position term of each head"});
-  document.blocks.emplace_back(head_table(*inspection));
   document.page = [=] { return make_page(*inspection, query); };
   document.json = [=] { return to_json(*inspection); };
   document.rows = [=] { return make_long_table(*inspection, query); };

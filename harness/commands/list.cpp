@@ -17,7 +17,7 @@
 #include "harness/config/embedded_data.h"
 #include "harness/console/command.h"
 #include "harness/console/known_names.h"
-#include "harness/console/lines.h"
+#include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "results/document/wrap.h"
 #include "results/json/json.h"

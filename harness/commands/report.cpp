@@ -11,7 +11,6 @@
 #include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
 #include "harness/console/command.h"
-#include "harness/console/lines.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
@@ -26,7 +25,7 @@ namespace {
 struct ReportRequest {
   std::vector<std::filesystem::path> runs;  // reports, or run directories
   ReportChoice choice;
-  bool keep_going = false, anonymous = false;
+  bool anonymous = false;
   Selection selection;
   Output output;
 };
@@ -41,28 +40,15 @@ void make_anonymous(std::vector<std::filesystem::path>& names, std::vector<Repor
 
 /// Throws InputError if the reports cannot be shown together.
 void write_report(const ReportRequest& request, const std::vector<NamedReport>& runs) {
-  PageOptions options = page_options(runs, request.output.file.value_or("page.html"));
-  if (request.anonymous) options.inspections.clear();  // links are paths
   write_document(request.output,
-                 read_user_files([&] { return make_report_document(runs, request.choice, options); }));
+                 read_user_files([&] { return make_report_document(runs, request.choice, page_options()); }));
   write_path(request.output.file);
 }
 
-/// Reports once. With --keep-going, skips unreadable reports, unless all are.
 void report(const ReportRequest& request) {
   output_format(request.output);  // refuses an invalid format before anything is read
-  std::vector<std::filesystem::path> paths;
-  std::vector<Report> reports;
-  for (const std::filesystem::path& path : request.runs) {
-    try {
-      reports.push_back(read_run_report(path));
-      paths.push_back(path);
-    } catch (const InputError& error) {
-      const bool last = reports.empty() && &path == &request.runs.back();
-      if (!request.keep_going || last) throw;
-      write_error(std::string("skipped: ") + error.what());
-    }
-  }
+  std::vector<std::filesystem::path> paths = request.runs;
+  std::vector<Report> reports = read_run_reports(paths);
   if (std::ranges::all_of(reports, [](const Report& report) { return report.experiments.empty(); }))
     check_finished(reports.front(), paths.front());
   select(request.selection, reports);
@@ -78,8 +64,6 @@ void add_report(CommandLine& line) {
       line.add(kResults, "report", "Show the results of runs, finished or not, as tables or as a page of plots");
   command.file("runs", request->runs, "reports or run directories; several are shown together").required();
   add_selection(command, request->selection);
-  command.choice("--sort", request->choice.order, {"run", "name", "accuracy"},
-                 "order of the encodings: that of the run, by name, or the most accurate first");
   add_metric(command, request->choice.metric);
   command.flag("--by-split", request->choice.by_split,
                "one table for each task with a column for each split, instead of one table of means over splits");
@@ -88,7 +72,6 @@ void add_report(CommandLine& line) {
             "the tasks that separate encodings, instead of accuracies: the variance between the means of the "
             "encodings, that over seeds, and their ratio, out of distribution")
       .excludes("--by-split");
-  command.flag("--keep-going", request->keep_going, "skip unreadable reports with a warning");
   command.flag("--anonymous", request->anonymous, "omit host, paths and command");
   add_output(command, request->output);
   command.explain(
@@ -96,7 +79,7 @@ void add_report(CommandLine& line) {
        {"posbench report runs/mine --metric loss", "mean cross-entropy instead of accuracy"},
        {"posbench report runs/mine --by-split", "every split of every task"},
        {"posbench report runs/mine --separation", "the tasks that separate encodings"},
-       {"posbench report runs/mine -t flip_flop --split ood_sparse --sort accuracy", "a part of the results"},
+       {"posbench report runs/mine -t flip_flop --split ood_sparse", "a part of the results"},
        {"posbench report runs/mine -o mine.html", "a page of plots"},
        {"posbench report runs/mine -o mine.csv", "a row for each task, encoding, seed and split"},
        {"posbench report before after -o both.html", "two runs on one page"},

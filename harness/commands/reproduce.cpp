@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/execute_run.h"
-#include "harness/commands/reproduce_request.h"
 #include "harness/config/user_files.h"
 #include "harness/console/command.h"
 #include "harness/console/message.h"
@@ -39,35 +38,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct ReproduceRequest {
+  std::vector<std::string> claims;  // names; empty: all
+  ClaimSize size = ClaimSize::reduced;
+  std::optional<std::filesystem::path> directory;
+  std::vector<std::filesystem::path> with;  // further directories with runs
+  int seeds = 0, jobs = 0;                  // seeds: the least number
+  Shard shard;
+  bool list = false, dry_run = false, judge_only = false, finished = false;
+  Output output;  // without a file
+  std::vector<std::string> command;
+};
+
 constexpr double kAlpha = 0.05;
 
 /// Returns the claims with the verdicts of the stored runs.
-Document list_document(const ClaimPlan& plan, const ReproduceRequest& request) {
-  std::vector<Claim> claims;
+Document list_document(const ClaimPlan& plan, ClaimSize size) {
   std::vector<ClaimResult> results;
-  for (const ClaimFile& file : claim_files()) {
-    const auto chosen = std::ranges::find(plan.claims, file.claim.name, &Claim::name);
-    ClaimResult result = stored_result(file, request.size);
-    if (chosen == plan.claims.end() || (request.verdict && result.verdict != *request.verdict)) continue;
-    claims.push_back(*chosen);
-    results.push_back(std::move(result));
+  for (const Claim& claim : plan.claims) {
+    const auto file =
+        std::ranges::find(claim_files(), claim.name, [](const ClaimFile& each) { return each.claim.name; });
+    results.push_back(stored_result(*file, size));
   }
   Document document;
-  const Table table = claim_list(claims, results);
+  const Table table = claim_list(plan.claims, results);
   document.rows = [table] { return table; };
   document.json = [table] { return to_json(table); };
-  if (claims.empty()) {
-    document.blocks.emplace_back(
-        Text{fmt::format("none of these claims has the verdict '{}'", to_string(*request.verdict))});
-    return document;
-  }
-  document.blocks.emplace_back(request.verdict ? claim_reasons(claims, results) : claim_verdicts(claims, results));
+  document.blocks.emplace_back(claim_verdicts(plan.claims, results));
   for (const std::string& note :
-       {std::string("verdict: by the stored runs of this size ('posbench show weaker' explains a verdict)"),
+       {std::string("verdict: by the stored runs of this size"),
         std::string(
-            "'posbench show CLAIM' has the statement, the rule and the reason; --verdict WORD lists the reasons "
-            "of a verdict, and --format csv has all columns"),
-        "verdicts: " + count_verdicts(results), "kinds: " + claim_kinds(claims)})
+            "'posbench show CLAIM' has the statement, the rule and the reason, 'posbench show weaker' the claims "
+            "with a verdict, and --format csv all columns"),
+        "verdicts: " + count_verdicts(results), "kinds: " + claim_kinds(plan.claims)})
     document.blocks.emplace_back(Note{note});
   return document;
 }
@@ -102,23 +105,6 @@ void note_useless(const ClaimPlan& plan, const ReproduceRequest& request, const 
                                     plan.runs.front().name)));
 }
 
-/// Returns the estimated time of each claim, the shortest first. `seconds` has the core time of each run.
-Table claim_times(const std::vector<Claim>& claims, const std::map<std::string, double>& seconds) {
-  std::vector<std::pair<double, const Claim*>> times;
-  for (const Claim& claim : claims) {
-    if (!claim.comparable) continue;
-    double time = 0;
-    for (const std::string& run : needed_runs(claim)) time += seconds.at(run);
-    times.emplace_back(time, &claim);
-  }
-  std::ranges::stable_sort(times, {}, &std::pair<double, const Claim*>::first);
-  Table table{{{"claim"}, {"runs", Align::right}, {"core hours", Align::right}}, {}};
-  for (const auto& [time, claim] : times)
-    table.rows.push_back(
-        {claim->name, fmt::format("{}", needed_runs(*claim).size()), fmt::format("{:.1f}", time / 3600)});
-  return table;
-}
-
 /// Returns the experiments of a run that are left to train.
 Suite unfinished_suite(const ClaimRun& run, const ReproduceRequest& request, const fs::path& directory) {
   Suite suite = make_suite(run.config);
@@ -133,14 +119,12 @@ Suite unfinished_suite(const ClaimRun& run, const ReproduceRequest& request, con
   return suite;
 }
 
-/// Returns the estimated time of each run on one core, without the experiments that are reused, and that of each
-/// claim, in which a run counts that several claims need.
+/// Returns the estimated time of each run on one core, without the experiments that are reused.
 Document plan_document(const ClaimPlan& plan, const ReproduceRequest& request, const fs::path& directory,
                        int jobs) {
   Table table{{{"run"}, {"task"}, {"encoding"}, {"seeds to train", Align::right}, {"core minutes", Align::right}},
               {}};
   double seconds = 0, wall_seconds = 0;
-  std::map<std::string, double> seconds_of_runs;
   StatusLine status("measuring the runs");
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     status.set_progress(i, plan.runs.size());
@@ -149,7 +133,6 @@ Document plan_document(const ClaimPlan& plan, const ReproduceRequest& request, c
     const Suite suite = unfinished_suite(run, request, directory);
     const TimeEstimate of_run = estimate_time(suite, jobs, kIdleCores, [](size_t, size_t) {});
     seconds += of_run.core_seconds;
-    seconds_of_runs[run.name] = of_run.core_seconds;
     wall_seconds += of_run.wall_seconds;
     table.rows.push_back({run.name, run.config.tasks.front().text(), run.config.encodings.front().text(),
                           fmt::format("{}", suite.experiments.size()),
@@ -160,10 +143,6 @@ Document plan_document(const ClaimPlan& plan, const ReproduceRequest& request, c
   document.rows = [table] { return table; };
   document.json = [table] { return to_json(table); };
   document.blocks.emplace_back(table);
-  if (seconds_of_runs.size() == plan.runs.size()) {  // all shards
-    document.blocks.emplace_back(claim_times(plan.claims, seconds_of_runs));
-    if (plan.claims.size() > 1) document.blocks.emplace_back(Note{"a run counts in each claim that needs it"});
-  }
   document.blocks.emplace_back(
       Note{fmt::format("{}, {}; about {} of core time, {} with {}", counted(plan.claims.size(), "claim"),
                        counted(table.rows.size(), "run"), format_duration(seconds), format_duration(wall_seconds),
@@ -186,7 +165,6 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
     execution.print_summary = false;
     execution.needs_resume_flag = false;
     execution.verbosity = is_quiet() ? Verbosity::quiet : Verbosity::normal;
-    execution.color = request.output.color;
     execution.command = request.command;
     if (const int code = execute_run(plan.runs[i].config, execution)) return code;
   }
@@ -230,20 +208,6 @@ std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidenc
   return chosen;
 }
 
-/// Returns the verdicts of the claims, and their evidence. The directory is that of the runs.
-Document verdict_document(const ClaimPlan& plan, const std::vector<ClaimResult>& results,
-                          const AllEvidence& evidence, ClaimSize size, const fs::path& directory) {
-  Document document;
-  document.blocks.emplace_back(claim_table(plan.claims, results, /*every_row=*/false));
-  for (std::string& note : claim_notes(plan.claims, results)) document.blocks.emplace_back(Note{std::move(note)});
-  document.rows = [&] { return claim_table(plan.claims, results, /*every_row=*/true); };
-  document.json = [&, size] { return to_json(plan.claims, results, evidence, size, kAlpha); };
-  document.page = [&, size] {
-    return make_claims_page(plan.claims, results, evidence, to_string(size), directory.string());
-  };
-  return document;
-}
-
 /// Judges the claims by the finished runs and prints the verdicts. Writes claims.json and claims.html after
 /// training.
 void judge(const ReproduceRequest& request, ClaimPlan plan, const std::vector<fs::path>& directories) {
@@ -260,7 +224,8 @@ void judge(const ReproduceRequest& request, ClaimPlan plan, const std::vector<fs
   }
   const fs::path& directory = directories.front();
   const std::vector<ClaimResult> results = judge_among_all(plan, evidence, request.size, directories);
-  Document document = verdict_document(plan, results, evidence, request.size, directory);
+  Document document =
+      make_claims_document(plan.claims, results, evidence, request.size, kAlpha, directory.string());
   if (!request.judge_only) {
     const fs::path file = directory / "claims.json", page = directory / "claims.html";
     write_file(file, render(document, Format::json));
@@ -268,6 +233,29 @@ void judge(const ReproduceRequest& request, ClaimPlan plan, const std::vector<fs
     document.blocks.emplace_back(Facts{{{"claims", file.string()}, {"page", page.string()}}});
   }
   write_document(request.output, document);
+}
+
+/// Throws InputError if the path, which is that of the option, is not a directory.
+void check_directory(const char* option, const fs::path& path) {
+  if (fs::is_directory(path)) return;
+  throw InputError(
+      fmt::format("{} {}: {}", option, path.string(),
+                  fs::exists(path) ? "is a file, expected a directory" : "there is no such directory"));
+}
+
+/// Throws InputError if options do not go together, or if a directory of --with is missing.
+void check_request(const ReproduceRequest& request) {
+  if (request.directory && request.directory->extension() == ".html") {
+    throw InputError(
+        fmt::format("-o is '{0}', expected the directory of the runs; use --format html >{0} for the page",
+                    request.directory->string()));
+  }
+  if (request.list && (request.directory || request.seeds > 0 || !request.with.empty())) {
+    throw InputError(
+        "--list prints the verdicts that come with posbench, without -o, -s and --with; 'posbench reproduce "
+        "--judge-only -o DIR' prints those of your runs");
+  }
+  for (const fs::path& other : request.with) check_directory("--with", other);
 }
 
 /// Refuses directories that cannot be used, and notes those that have no run of the plan.
@@ -293,7 +281,7 @@ int reproduce(const ReproduceRequest& request) {
   check_request(request);
   ClaimPlan plan = plan_claims(request.claims, request.size, request.seeds);
   if (request.list) {
-    write_document(request.output, list_document(plan, request));
+    write_document(request.output, list_document(plan, request.size));
     return 0;
   }
   const fs::path directory =
@@ -311,6 +299,59 @@ int reproduce(const ReproduceRequest& request) {
   directories.insert(directories.end(), request.with.begin(), request.with.end());
   judge(request, std::move(plan), directories);
   return 0;
+}
+
+void add_options(Command& command, const std::shared_ptr<ReproduceRequest>& request) {
+  command.name("claims", request->claims, ValueKind::claim,
+               "names, as --list shows them, or globs ('cope-*'); without names all claims");
+  command.flag("--list", request->list,
+               "print the claims with the verdicts that come with posbench, and run nothing");
+  command.flag("--dry-run", request->dry_run, "print the runs and their estimated core time, and run nothing")
+      .excludes("--list");
+  command.flag(
+      "--full", [request] { request->size = ClaimSize::full; },
+      "train at the published sizes, or the closest ones that the suite has; most claims then need a cluster; "
+      "with --list, the verdicts at these sizes");
+  command.folder("-o,--output", request->directory, "directory of the runs")
+      .default_text("runs/claims, or runs/claims-full")
+      .output();
+  command
+      .number("-s,--seeds", request->seeds, 1, kMaxSeeds,
+              "least number of seeds of each run, as 'reason of the verdict' in --list proposes it")
+      .default_text("that of the claims");
+  command
+      .number("-j,--jobs", request->jobs, 1, 4096,
+              "number of experiments at once; each also uses cores that are idle")
+      .default_text("all cores")
+      .excludes("--list");
+  command
+      .text(
+          "--shard", [request](const std::string& text) { request->shard = Shard::parse(text); },
+          "part of the runs, K/N: every N-th from the K-th on")
+      .default_text("1/1")
+      .excludes("--list");
+  command
+      .folder("--with", request->with,
+              "directories of other runs or shards; their finished runs and seeds are not trained again")
+      .default_text("none");
+  command.flag("--judge-only", request->judge_only, "judge by the finished runs and train nothing")
+      .excludes("--list")
+      .excludes("--dry-run")
+      .excludes("--jobs")
+      .excludes("--shard");
+  command
+      .flag("--finished", request->finished,
+            "with --judge-only: judge only the claims whose runs are all finished")
+      .needs("--judge-only");
+  add_format(command, request->output);
+  command.explain(
+      {{"posbench reproduce --list", "all claims"},
+       {"posbench reproduce cope-flip-flop-longer --dry-run", "the runs of one claim"},
+       {"posbench reproduce cope-counting-5 -s 41 -o claims/more --with claims/1", "more seeds than in claims/1"},
+       {"posbench reproduce -o claims/1 --shard 1/2", "and on another machine: -o claims/2 --shard 2/2"},
+       {"posbench reproduce -o claims/1 --with claims/2 --judge-only --format html >claims.html", ""}},
+      {"Claims with equal settings share their runs. Finished runs are not repeated. The same command continues "
+       "an interrupted run."});
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "harness/commands/commands.h"
 #include "harness/config/config.h"
 #include "harness/console/command.h"
-#include "harness/console/lines.h"
+#include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/exchange/sample_set.h"
 #include "harness/training/samples.h"

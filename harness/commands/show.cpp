@@ -23,7 +23,7 @@
 #include "harness/console/command.h"
 #include "harness/console/known_names.h"
 #include "harness/console/output.h"
-#include "harness/console/read_board.h"
+#include "harness/console/read_reports.h"
 #include "harness/runs/claims.h"
 #include "harness/training/make_model.h"
 #include "harness/training/task_setup.h"
@@ -164,9 +164,12 @@ std::optional<Document> verdict_document(const std::string& text) {
   Document document{.title = fmt::format("{} (verdict)", called), .blocks = {}};
   for (const ClaimVerdict verdict : kClaimVerdicts) {
     if (called != to_string(verdict)) continue;
-    document.blocks.push_back(
-        Facts{{{"of a claim", meaning(verdict)},
-               {"claims", fmt::format("posbench reproduce --list --verdict {}", word_of(verdict))}}});
+    document.blocks.push_back(Facts{{{"of a claim", meaning(verdict)}}});
+    std::vector<const ClaimFile*> files;
+    for (const ClaimFile& file : claim_files()) {
+      if (stored_result(file, ClaimSize::reduced).verdict == verdict) files.push_back(&file);
+    }
+    document.blocks.push_back(claims_table(files));
   }
   for (const Verdict verdict : kVerdicts) {
     if (called == to_string(verdict))
@@ -275,7 +278,7 @@ void show(const ShowRequest& request) {
     if (write_registered(request) || write_users_encoding(request)) return;
     if (profiles().contains(text)) return write_output(request.output, profiles().at(text));
   }
-  for (const auto find : {split_document, setting_document, metric_document, show_claim, model_document,
+  for (const auto find : {show_claim, split_document, setting_document, metric_document, model_document,
                           aspect_document, verdict_document}) {
     if (const std::optional<Document> document = find(text)) return write_document(request.output, *document);
   }

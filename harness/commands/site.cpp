@@ -15,7 +15,6 @@
 #include "harness/console/command.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
-#include "harness/console/read_board.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/status_line.h"
 #include "harness/runs/claims.h"

@@ -155,12 +155,10 @@ struct Judged {
 /// Returns the claims at a size; at full size only those that runs have decided.
 Judged judged_claims(ClaimSize size) {
   Judged judged;
-  for (const Claim& claim : plan_claims({}, size).claims) {
-    const auto file =
-        std::ranges::find(claim_files(), claim.name, [](const auto& each) { return each.claim.name; });
-    ClaimResult result = stored_result(*file, size);
+  for (const ClaimFile& file : claim_files()) {
+    ClaimResult result = stored_result(file, size);
     if (size == ClaimSize::full && !is_judged(result.verdict)) continue;
-    judged.claims.push_back(claim);
+    judged.claims.push_back(claim_at(file, size));
     judged.results.push_back(std::move(result));
   }
   return judged;
@@ -200,25 +198,18 @@ Document claims_document(const FindPage& find_page) {
       .title = "Claims of papers about position encodings",
       .blocks = {Text{"The index lists all claims. Each has a page with its rules, its source and the seeds "
                       "that decide it."}}};
-  std::vector<Document::Block> plots;
+  Page page;
   for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
     const Judged judged = judged_claims(size);
-    if (judged.claims.empty()) continue;
     const std::string name = size == ClaimSize::full ? "published" : "reduced";
-    document.blocks.push_back(Heading{fmt::format("Verdicts at the {} size", name)});
-    document.blocks.push_back(
-        Text{fmt::format("{} claims: {}.", judged.claims.size(), count_verdicts(judged.results))});
-    document.blocks.push_back(Text{"Verdicts by family:"});
-    document.blocks.push_back(count_claims(judged.claims, judged.results, "family", &Claim::family));
-    document.blocks.push_back(Text{"Verdicts by kind:"});
-    document.blocks.push_back(
-        count_claims(judged.claims, judged.results, "kind", [](const Claim& one) { return to_string(one.kind); }));
-    plots.push_back(Heading{fmt::format("Published and found, {} size", name)});
-    for (Plot& plot : published_plots(judged.claims, judged.results, stored_claims(size).evidence,
-                                      [&](const Claim& claim) { return find_page(Names::claims, claim.name); }))
-      plots.push_back(std::move(plot));
+    document.blocks.push_back(Text{
+        fmt::format("{} claims at the {} size: {}.", judged.claims.size(), name, count_verdicts(judged.results))});
+    page.sections.push_back(
+        {fmt::format("Published and found, {} size", name), "",
+         published_plots(judged.claims, judged.results, stored_claims(size).evidence,
+                         [&](const Claim& claim) { return find_page(Names::claims, claim.name); })});
   }
-  document.page_blocks = [plots] { return plots; };
+  document.page = [page] { return page; };
   return document;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <set>
 #include <string>
@@ -12,9 +13,8 @@
 #include "encodings/aliases.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/page_options.h"
-#include "results/presentation/board_page.h"
-#include "results/presentation/report_page.h"
-#include "results/presentation/report_page_options.h"
+#include "results/presentation/board_document.h"
+#include "results/presentation/report_document.h"
 
 namespace posbench {
 namespace {
@@ -52,61 +52,17 @@ std::vector<SiteEntry> site_entries(const Site& site) {
   return entries;
 }
 
-/// Returns the experiments and the baselines of one task.
-Report select_task(const Report& report, const std::string& task) {
-  Report one;
-  for (const TaskBaseline& baseline : report.tasks) {
-    if (baseline.task == task) one.tasks.push_back(baseline);
-  }
-  for (const ExperimentResult& experiment : report.experiments) {
-    if (experiment.id.task == task) one.experiments.push_back(experiment);
-  }
-  return one;
-}
-
-PageOptions page_options() { return {.family = family_of, .style = style_of, .inspections = {}}; }
-
-/// Returns the page of a task: its document, then plots of all results on it.
-SiteFile make_task_page(const Site& site, const std::string& task, const SiteAddresses& addresses) {
-  const std::string path = addresses.find(Names::tasks, task), root = site_root(path);
-  const Document document = task_document(task, site.results, /*measures=*/false);
-  const Report report = select_task(site.results.all.report, task);
-  if (report.experiments.empty()) return make_site_page(path, document, addresses);
-  return {path, make_page(report, make_page(document, addresses.from(root)), {}, page_options(),
-                          AddedSections::task, {root})};
-}
-
-Document submit_document() {
-  return {
-      .title = "Submit your encoding",
-      .blocks = {
-          Heading{"Compare your encoding with the board", "compare"},
-          Text{
-              "Train it with the settings of the board, for example from a plug-in, and add its report to the board. 'none' "
-              "lets the board estimate its cost. The first command takes 2 to 10 minutes on two cores."},
-          Text{"posbench --plugin ./libmine.so run -e mine,none -s 8,9,10,11,12 -o runs/mine\n"
-               "posbench board runs/mine --only-own\n"
-               "posbench board runs/mine -o board.html",
-               /*is_preformatted=*/true},
-          Text{"An encoding that is a PyTorch module trains on the same samples:"},
-          Text{"pip install '.[torch]'\n"
-               "python3 -c 'import posbench.torch as pt; help(pt.run)'",
-               /*is_preformatted=*/true},
-          Heading{"Check the report as a reviewer does", "check"},
-          Text{
-              "The build must be one that others can make: a released version, or a commit of a public branch. All experiments "
-              "count: a report with some left out is refused."},
-          Text{"posbench --version\n"
-               "posbench check runs/mine/report.json --sample 5",
-               /*is_preformatted=*/true},
-          Heading{"Submit it", "submit"},
-          Text{
-              "Write the report into results/data/submissions and open a pull request with it, one sentence on its result, the "
-              "hardware and the time that it took. An encoding from outside the source tree goes with the source of its "
-              "plug-in."},
-          Text{"scripts/keep_report.py runs/mine/report.json results/data/submissions/mine-quick-0.1.0.json.gz\n"
-               "posbench site --submissions results/data/submissions/mine-quick-0.1.0.json.gz -o site/",
-               /*is_preformatted=*/true}}};
+/// Returns the board without the plots of single tasks, which have pages of their own.
+Document board_document(const BoardResults& results) {
+  Document document = make_board_document(results.all, results.board, results.texts, /*by_task=*/false);
+  document.page = [whole = document.page] {
+    Page page = whole();
+    std::erase_if(page.sections, [](const Section& section) {
+      return !section.plots.empty() && section.plots.front().details.value("screen", false);
+    });
+    return page;
+  };
+  return document;
 }
 
 }  // namespace
@@ -130,17 +86,17 @@ std::vector<SiteFile> make_site(const Site& site, int jobs,
     return make_site_page(path, document, addresses);
   };
   std::vector<std::function<SiteFile()>> pages{
-      [&]() -> SiteFile {
-        return {"board.html", make_board_page(results.all, results.board.options, results.texts, SitePart{})};
-      },
-      [&]() -> SiteFile {
-        return {"reference.html", make_report_page(site.reference, page_options(), SitePart{})};
+      [&] { return page("board.html", board_document(results)); },
+      [&] {
+        return page("reference.html", make_report_document({&site.reference, 1}, {}, page_options()));
       },
       [&] { return page("index.html", index_document(site)); },
-      [&] { return page("claims.html", claims_document(addresses.from(""))); },
-      [&] { return page("submit.html", submit_document()); }};
-  for (const std::string& task : site.tasks)
-    pages.push_back([&] { return make_task_page(site, task, addresses); });
+      [&] { return page("claims.html", claims_document(addresses.from(""))); }};
+  for (const std::string& task : site.tasks) {
+    pages.push_back([&] {
+      return page(addresses.find(Names::tasks, task), task_document(task, results, /*measures=*/false));
+    });
+  }
   for (const std::string& name : site.encodings) {
     pages.push_back(
         [&] { return page(addresses.find(Names::encodings, name), encoding_document(name, results)); });

@@ -24,7 +24,9 @@
 #include "harness/runs/checkpoint.h"
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/page_options.h"
+#include "results/document/render.h"
 #include "results/json/difference.h"
+#include "results/presentation/report_document.h"
 #include "results/reports/report_json.h"
 #include "results/reports/report_text.h"
 
@@ -306,12 +308,6 @@ void RunDirectory::import_results(std::map<ExperimentId, FinishedExperiment> fin
   record_.finished.merge(std::move(finished));
 }
 
-void RunDirectory::forget_failed() {
-  std::erase_if(record_.finished, [](const auto& item) { return item.second.result.status != Status::ok; });
-  remove_file(path_ / kReportFile);
-  remove_file(path_ / kPageFile);
-}
-
 size_t RunDirectory::count_checkpoints() const {
   std::error_code ignored;
   const auto is_kept = [&](const ExperimentId& id) {
@@ -340,7 +336,7 @@ SummarizedReport RunDirectory::write_report(const std::vector<TaskBaseline>& tas
 
 std::string RunDirectory::page(const SummarizedReport& shown) const {
   const NamedReport run{path_.string(), shown.report};
-  return make_report_page(run, shown.summary, page_options({&run, 1}, path_ / kPageFile));
+  return render(make_report_document({&run, 1}, {}, page_options(), shown.summary), Format::html);
 }
 
 void RunDirectory::write_page(const std::string& page) const { write_file(path_ / kPageFile, page, kReplace); }

@@ -72,9 +72,6 @@ class RunDirectory {
   void append(const ExperimentResult&, double seconds);
   /// Adds the finished experiments of other runs that this one lists and has not finished.
   void import_results(std::map<ExperimentId, FinishedExperiment>);
-  /// Removes the experiments that diverged or failed from finished(), so that they run again, and deletes
-  /// report.json and its page. Their lines in the file stay until the new ones are written.
-  void forget_failed();
   /// Returns the number of unfinished experiments with a checkpoint.
   size_t count_checkpoints() const;
   /// Deletes the checkpoints of all experiments.

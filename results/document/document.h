@@ -47,19 +47,22 @@ struct JsonList {
   std::function<Json(size_t index)> item;
 };
 
+/// Returns the address of the page about a name. Empty if there is none.
+using FindPage = std::function<std::string(Names, const std::string& name)>;
+
 struct Document {
-  using Block = std::variant<Heading, Text, Facts, Table, Plot, Note>;
+  using Block = std::variant<Heading, Text, Facts, Table, Note>;
 
   std::string title;  // empty: none
   std::vector<Block> blocks;
 
   // Other forms have this in addition. The functions are called only for the format that needs them.
-  std::function<std::vector<Block>()> page_blocks;  // of a page, after the blocks: most often plots
-  std::function<std::string()> page;                // HTML that has nothing of the blocks
-  std::function<Json()> json;                       // keys that other programs read. Without it: the tables
-  std::optional<JsonList> json_list = {};           // replaces an empty list of `json`
-  std::function<Table()> rows;                      // of CSV. Without it: the only table
-  PageItems items = {};                             // what the reader of a page can select
+  std::function<Page()> page;  // plots, what the reader can select, and further JSON. Empty plots are left out
+  std::vector<Block> page_blocks = {};     // replace the blocks on a page, if there are any
+  FindPage find_page = {};                 // places in its own page that names link to
+  std::function<Json()> json;              // keys that other programs read. Without it: the tables
+  std::optional<JsonList> json_list = {};  // replaces an empty list of `json`
+  std::function<Table()> rows;             // of CSV. Without it: the only table
 };
 
 }  // namespace posbench

@@ -1,5 +1,3 @@
-#include "results/document/html.h"
-
 #include <fmt/format.h>
 
 #include <cctype>
@@ -8,6 +6,8 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "results/document/render.h"
 
 namespace posbench {
 namespace {
@@ -60,7 +60,6 @@ class PageWriter {
   void add(const Heading& heading) {
     close_section();
     heading_ = heading;
-    has_plots_ = false;
   }
 
   void add(const Text& text) {
@@ -72,7 +71,7 @@ class PageWriter {
     if (text.text.ends_with(':')) label_ = text.text.substr(0, text.text.size() - 1);
   }
 
-  void add(const Note& note) { add(Text{note.text}); }
+  void add(const Note& note) { add_html(fmt::format("<p class=\"about\">{}</p>\n", escape_html(note.text))); }
 
   void add(const Facts& facts) {
     std::string list;
@@ -88,7 +87,9 @@ class PageWriter {
     std::string html = fmt::format(
         "<div class=\"scroll wide\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {0}\">\n"
         "<table class=\"results sortable\" aria-label=\"{0}\">\n<thead><tr>",
-        escape_html(label_.empty() ? heading_.text : label_));
+        escape_html(!label_.empty()          ? label_
+                    : !heading_.text.empty() ? heading_.text
+                                             : page_.title));
     for (const Column& column : table.columns) {
       html += fmt::format("<th scope=\"col\"{}>{}</th>", column.align == Align::right ? " class=\"number\"" : "",
                           escape_html(column.header));
@@ -96,12 +97,6 @@ class PageWriter {
     html += "</tr></thead>\n<tbody>\n";
     for (const std::vector<Cell>& cells : table.rows) html += row(table, cells);
     add_html(html + "</tbody>\n</table>\n</div>\n");
-  }
-
-  void add(const Plot& plot) {
-    if (!std::exchange(has_plots_, true))
-      page_.sections.push_back({is_open_ || heading_.text.empty() ? "Plots" : heading_.text, "", {}});
-    page_.sections.back().plots.push_back(plot);
   }
 
   /// Adds HTML to the section of the last heading, which the first one opens.
@@ -134,7 +129,7 @@ class PageWriter {
 
   std::string link(Names names, const std::string& text) const {
     if (names == Names::none) return escape_html(text);
-    const std::string address = find_page_ ? find_page_(names, text) : "";
+    const std::string address = find_page_(names, text);
     return address.empty() ? breakable(text)
                            : fmt::format("<a href=\"{}\">{}</a>", escape_html(address), breakable(text));
   }
@@ -152,19 +147,24 @@ class PageWriter {
 
   Page& page_;
   const FindPage& find_page_;
-  Heading heading_;         // of the section
-  std::string label_;       // the text in front of a table, which names it
-  bool is_open_ = false;    // the section has texts
-  bool has_plots_ = false;  // the section has plots
+  Heading heading_;       // of the section
+  std::string label_;     // the text in front of a table, which names it
+  bool is_open_ = false;  // the section has texts
 };
 
 }  // namespace
 
 Page make_page(const Document& document, const FindPage& find_page) {
-  Page page{.title = document.title, .items = document.items};
-  PageWriter writer(page, find_page);
-  writer.add(document.blocks);
-  if (document.page_blocks) writer.add(document.page_blocks());
+  Page page = document.page ? document.page() : Page{};
+  if (page.title.empty()) page.title = document.title;
+  for (Section& section : page.sections)
+    std::erase_if(section.plots, [](const Plot& plot) { return plot.rows.empty(); });
+  std::erase_if(page.sections, [](const Section& section) { return section.plots.empty(); });
+  const FindPage find = [&](Names names, const std::string& name) {
+    const std::string there = find_page ? find_page(names, name) : "";
+    return there.empty() && document.find_page ? document.find_page(names, name) : there;
+  };
+  PageWriter(page, find).add(document.page_blocks.empty() ? document.blocks : document.page_blocks);
   return page;
 }
 

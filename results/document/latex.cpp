@@ -1,5 +1,3 @@
-#include "results/document/latex.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "base/printable.h"
+#include "results/document/render.h"
 
 namespace posbench {
 namespace {

@@ -82,10 +82,7 @@ std::string data(const Page& page) {
 std::string head(const Page& page) {
   std::string text;
   for (const std::string& note : page.notes) text += fmt::format("<p>{}</p>\n", escape_html(note));
-  if (page.legend.empty()) return text;
-  text += "<details><summary>Legend</summary>\n";
-  for (const std::string& paragraph : page.legend) text += fmt::format("<p>{}</p>\n", escape_html(paragraph));
-  return text + "</details>\n";
+  return text;
 }
 
 std::string documents(const Page& page) {
@@ -137,20 +134,6 @@ std::string short_run_name(const std::string& path) {
   if (!last.starts_with(kReport)) return last;
   const std::string folder = path.substr(0, slash);
   return folder.substr(folder.find_last_of('/') + 1) + last.substr(kReport.size());
-}
-
-Plot make_verdict_plot(std::string title, const Table& table) {
-  Plot plot = make_table_plot(table, std::move(title));
-  plot.details["verdicts"] = true;
-  return plot;
-}
-
-Plot make_table_plot(const Table& table, std::string title, std::string about) {
-  Plot plot{.kind = "table", .title = std::move(title), .about = std::move(about)};
-  for (const Column& column : table.columns) plot.columns.push_back({column.header, column.header});
-  for (const std::vector<Cell>& cells : table.rows)
-    plot.rows.push_back(write_list(cells, [](const Cell& cell) { return cell.text; }));
-  return plot;
 }
 
 std::string escape_html(std::string_view text) {

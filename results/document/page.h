@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "results/document/table.h"
 #include "results/json/json.h"
 
 namespace posbench {
@@ -28,7 +27,6 @@ namespace posbench {
 ///           address that the dot of a row opens; x_title and y_title are the titles of the axes, and bound the
 ///           slope of a dotted line, if any
 ///   forest  differences with intervals around 0, a line for each row: row, verdict, value, low, high
-///   table   only a table
 /// The table shows further columns too.
 struct Plot {
   struct Column {
@@ -42,7 +40,8 @@ struct Plot {
   Json signals = Json::object();  // values of the signals of the specification
   Json details =
       Json::object();  // for page.js: task, of a plot of one task; splits, whose counts are in it; pairs, of a map
-                       // of queries and keys, whose rows are not the names
+                       // of queries and keys, whose rows are not the names; opened_by, the claim whose name in
+                       // the address of the page opens the plot
 };
 
 struct Section {
@@ -67,13 +66,13 @@ struct PageItems {
   std::vector<std::string> runs;  // the configuration of the n-th is the JSON configurationN
 };
 
+/// A page, or what a document adds to its page.
 struct Page {
-  std::string title;
-  std::vector<std::string> notes;   // paragraphs at the top
-  std::vector<std::string> legend;  // paragraphs that the reader opens
+  std::string title = {};               // empty: that of the document
+  std::vector<std::string> notes = {};  // paragraphs at the top
   PageItems items = {};
-  std::vector<Section> sections;
-  std::vector<PageJson> documents;
+  std::vector<Section> sections = {};
+  std::vector<PageJson> documents = {};
   std::string contents = {};  // HTML: entries of the list of contents, before those of the sections
   std::string content = {};   // HTML: texts and tables, before the sections
 };
@@ -91,13 +90,6 @@ std::string to_html(const Page&, const SitePart&);
 /// Returns the last folder or file of a run's path, for titles: "mine" for "runs/mine" and
 /// "runs/mine/report.json".
 std::string short_run_name(const std::string& path);
-
-/// Returns a table without a plot.
-Plot make_table_plot(const Table&, std::string title = {}, std::string about = {});
-
-/// Returns a table with which a page opens. A plot whose details have a row's first cell as `opened_by` is linked
-/// from the row.
-Plot make_verdict_plot(std::string title, const Table&);
 
 /// Escapes a text for HTML: as content, or as a quoted attribute value.
 std::string escape_html(std::string_view);

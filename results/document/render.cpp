@@ -13,8 +13,6 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "results/document/html.h"
-#include "results/document/latex.h"
 #include "results/document/page.h"
 #include "results/document/wrap.h"
 
@@ -99,7 +97,6 @@ std::string to_console_text(const Document& document, const ConsoleStyle& style)
                  },
                  [&](const Facts& facts) { return console_facts(facts, style.width); },
                  [&](const Table& table) { return table.rows.empty() ? "" : to_console_text(table, style); },
-                 [&](const Plot&) { return std::string(); },
                  [&](const Note& note) { return paragraph(note.text, 2); }});
   return document.title.empty() ? text : paragraph(document.title, 0) + "\n" + text;
 }
@@ -122,7 +119,6 @@ std::string to_markdown(const Document& document) {
                                return lines;
                              },
                              [](const Table& table) { return table.rows.empty() ? "" : to_markdown(table); },
-                             [](const Plot&) { return std::string(); },
                              [](const Note& note) { return escape_markdown(note.text) + "\n"; }});
   return document.title.empty() ? text : fmt::format("# {}\n\n{}", escape_markdown(document.title), text);
 }
@@ -146,15 +142,11 @@ std::string to_latex(const Document& document) {
                    return lines;
                  },
                  [&](const Table& table) { return table.rows.empty() ? "" : to_latex(table); },
-                 [&](const Plot&) { return std::string(); },
                  [&](const Note& note) { return paragraph(note.text); }});
   return document.title.empty() ? text : paragraph(document.title) + "\n" + text;
 }
 
-std::string to_html(const Document& document) {
-  if (document.page) return document.page();
-  return to_html(make_page(document));
-}
+std::string to_html(const Document& document) { return to_html(make_page(document)); }
 
 std::string to_csv(const Document& document) {
   if (document.rows) return to_csv(document.rows());

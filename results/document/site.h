@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "results/document/html.h"
+#include "results/document/render.h"
 
 namespace posbench {
 

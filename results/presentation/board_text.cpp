@@ -143,9 +143,9 @@ std::string marked_text(const std::vector<std::string>& tasks) {
 }
 
 Table board_summary(const Board& board) {
-  Table table{{{"task"},
+  Table table{{{"task", Align::left, Names::tasks},
                {"learned by", Align::right},
-               {"best"},
+               {"best", Align::left, Names::encodings},
                {"effective length", Align::right},
                {"accuracy", Align::right},
                {fmt::format("{:.2f} or more", kKept), Align::right},

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "results/document/page.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/claims_text.h"
@@ -20,7 +21,7 @@
 namespace posbench {
 namespace {
 
-/// Verdicts of claims that have a plot. The table has all claims.
+/// Verdicts of claims that have a plot.
 constexpr ClaimVerdict kPlotted[] = {ClaimVerdict::contradicted, ClaimVerdict::weaker, ClaimVerdict::inconclusive,
                                      ClaimVerdict::reproduced};
 
@@ -92,29 +93,6 @@ std::string about(const Claim& claim, const ClaimResult& result) {
   if (!numbers.empty()) text += fmt::format(" Published: {}.", fmt::join(numbers, "; "));
   if (claim.comparable && !claim.differs.empty())
     text += fmt::format(" Differences from the source: {}.", claim.differs);
-  return text;
-}
-
-/// Returns the claims in the order of the sections of the page; then those without a plot.
-Table verdict_table(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  Table table{
-      {{"claim"}, {"verdict"}, {"statement"}, {"found (95 %) and published"}, {"family"}, {"kind"}, {"predicted"}},
-      {}};
-  std::vector<ClaimVerdict> order(std::begin(kPlotted), std::end(kPlotted));
-  order.insert(order.end(), {ClaimVerdict::not_comparable, ClaimVerdict::not_run});
-  for (const ClaimVerdict verdict : order) {
-    for (size_t i = 0; i < claims.size(); ++i) {
-      if (results[i].verdict != verdict) continue;
-      table.rows.push_back({claims[i].name, to_string(verdict), claims[i].statement,
-                            findings(claims[i], results[i]), claims[i].family, to_string(claims[i].kind),
-                            claims[i].expected});
-    }
-  }
-  return table;
-}
-
-std::string capital(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
 }
 
@@ -205,11 +183,7 @@ std::vector<Plot> published_plots(std::span<const Claim> claims, std::span<const
       "A dot is a claim about a level of one accuracy that its source states: {} of {}. On the dashed line, the mean is the "
       "published accuracy. Click a dot to open its claim.",
       levels.rows.size(), claims.size());
-  std::vector<Plot> plots;
-  for (Plot* plot : {&differences, &levels}) {
-    if (!plot->rows.empty()) plots.push_back(std::move(*plot));
-  }
-  return plots;
+  return {std::move(differences), std::move(levels)};
 }
 
 Plot claim_plot(const Claim& claim, const ClaimResult& result, const AllEvidence& all) {
@@ -252,39 +226,40 @@ Plot claim_plot(const Claim& claim, const ClaimResult& result, const AllEvidence
   return plot;
 }
 
-std::string make_claims_page(std::span<const Claim> claims, std::span<const ClaimResult> results,
-                             const AllEvidence& all, const std::string& size, const std::string& directory) {
-  Page page{
-      .title = fmt::format("{}: {} about position encodings", short_run_name(directory),
-                           claims.size() == 1 ? "1 claim" : fmt::format("{} claims", claims.size())),
-      .notes = {claim_notes(claims, results).front() + fmt::format(", at the {} size.", size),
-                "Kinds of claims: " + claim_kinds(claims) + "."},
-      .legend = {
-          "A dot is a seed, a colored bar the mean. The red bar is the bound: the mean of the encoding that should be "
-          "higher must exceed it significantly, or nine in ten seeds must reach it. A gray diamond is the published "
-          "value, if it is an accuracy or an error.",
-          "A difference is reproduced if it is significantly above its bound, weaker if it is significantly below, and "
-          "contradicted if it is significantly below 0, by permutation tests with Holm's correction. A level is weaker if nine in ten seeds are unlikely to reach it.",
-          "predicted: the verdict that was expected before any run."}};
+namespace {
+
+Page make_page(std::span<const Claim> claims, std::span<const ClaimResult> results, const AllEvidence& all,
+               ClaimSize size, const std::string& directory) {
+  Page page{.title = fmt::format("{}: {} about position encodings", short_run_name(directory),
+                                 counted(claims.size(), "claim")),
+            .notes = {fmt::format("Verdicts at the {} size.", to_string(size))}};
   page.sections.push_back(
-      {"Verdicts",
-       "",
-       {make_verdict_plot("Verdicts by family", count_claims(claims, results, "family", &Claim::family)),
-        make_verdict_plot("Verdicts by kind", count_claims(claims, results, "kind", [](const Claim& claim) {
-                            return to_string(claim.kind);
-                          }))}});
-  std::vector<Plot> published =
-      published_plots(claims, results, all, [](const Claim& claim) { return "#claim=" + claim.name; });
-  if (!published.empty()) page.sections.push_back({"Published and found", "", std::move(published)});
-  page.sections.push_back({"All claims", "", {make_verdict_plot("All claims", verdict_table(claims, results))}});
+      {"Published and found", "",
+       published_plots(claims, results, all, [](const Claim& claim) { return "#claim=" + claim.name; })});
   for (const ClaimVerdict verdict : kPlotted) {
-    Section section{capital(to_string(verdict)), "", {}};
+    Section section{fmt::format("Claims: {}", to_string(verdict)), kAboutEvidence, {}};
     for (size_t i = 0; i < claims.size(); ++i) {
       if (results[i].verdict == verdict) section.plots.push_back(claim_plot(claims[i], results[i], all));
     }
-    if (!section.plots.empty()) page.sections.push_back(std::move(section));
+    page.sections.push_back(std::move(section));
   }
-  return to_html(page);
+  return page;
+}
+
+}  // namespace
+
+Document make_claims_document(std::span<const Claim> claims, std::span<const ClaimResult> results,
+                              const AllEvidence& all, ClaimSize size, double alpha, const std::string& directory) {
+  Document document;
+  document.blocks.emplace_back(claim_table(claims, results, /*every_row=*/false));
+  for (std::string& note : claim_notes(claims, results)) document.blocks.emplace_back(Note{std::move(note)});
+  document.rows = [=] { return claim_table(claims, results, /*every_row=*/true); };
+  document.json = [=, &all] { return to_json(claims, results, all, size, alpha); };
+  document.page = [=, &all] { return make_page(claims, results, all, size, directory); };
+  document.find_page = [](Names names, const std::string& name) {
+    return names == Names::claims ? "#claim=" + name : "";
+  };
+  return document;
 }
 
 }  // namespace posbench

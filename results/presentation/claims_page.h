@@ -1,25 +1,32 @@
-// Writes judged claims as a page.
+// Makes the document of judged claims, and its plots.
 #pragma once
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "results/document/page.h"
+#include "results/document/document.h"
+#include "results/reports/claim_json.h"
 #include "results/statistics/claims.h"
 
 namespace posbench {
 
-/// Returns one HTML file. It opens with the numbers of verdicts by family and by kind, the published and the found
-/// values, and a table of all claims. Then it has for each claim its statement, source and verdict, and a plot of
-/// the evidence: the seeds, their means, the bound of the mean, and the published value if it is an accuracy or an
-/// error.
-std::string make_claims_page(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&,
-                             const std::string& size, const std::string& directory);
+/// The explanation of claim_plot.
+inline constexpr const char* kAboutEvidence =
+    "A dot is a seed, a colored bar the mean. The red bar is the bound: the mean of the encoding that is claimed to be "
+    "higher must exceed it significantly, and nine in ten seeds must reach a claimed level. A gray diamond is the published "
+    "value, if it is an accuracy or an error.";
+
+/// Returns the verdicts of claims, which judge_claims() found with `alpha` by the runs in a directory. The page
+/// has the published and the found values, and a plot of the evidence of each claim: the seeds, their means, the
+/// bound of the mean, and the published value if it is an accuracy or an error. The arguments must outlive the
+/// document.
+Document make_claims_document(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&, ClaimSize,
+                              double alpha, const std::string& directory);
 
 /// Returns plots with a dot for each claim whose source has numbers: the published and the found difference of
 /// order rules, and the published and the found accuracy of level rules. `address_of` returns the address that the
-/// dot of a claim opens. Empty if there are none.
+/// dot of a claim opens.
 std::vector<Plot> published_plots(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&,
                                   const std::function<std::string(const Claim&)>& address_of);
 

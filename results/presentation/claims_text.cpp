@@ -108,34 +108,6 @@ std::string claim_kinds(std::span<const Claim> claims) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-Table count_claims(std::span<const Claim> claims, std::span<const ClaimResult> results, const std::string& header,
-                   const std::function<std::string(const Claim&)>& group_of) {
-  std::vector<ClaimVerdict> verdicts;
-  for (const ClaimVerdict verdict : kClaimVerdicts) {
-    if (std::ranges::count(results, verdict, &ClaimResult::verdict) > 0) verdicts.push_back(verdict);
-  }
-  Table table{{{header}, {"claims", Align::right}}, {}};
-  for (const ClaimVerdict verdict : verdicts) table.columns.push_back({to_string(verdict), Align::right});
-  std::set<std::string> groups;
-  for (const Claim& claim : claims) groups.insert(group_of(claim));
-  const auto add = [&](const std::string& title, const auto& is_in) {
-    std::map<ClaimVerdict, int> counts;
-    int all = 0;
-    for (size_t i = 0; i < claims.size(); ++i) {
-      if (!is_in(claims[i])) continue;
-      ++counts[results[i].verdict];
-      ++all;
-    }
-    std::vector<Cell> cells{title, fmt::format("{}", all)};
-    for (const ClaimVerdict verdict : verdicts)
-      cells.emplace_back(counts[verdict] > 0 ? fmt::format("{}", counts[verdict]) : "-");
-    table.rows.push_back(std::move(cells));
-  };
-  for (const std::string& group : groups) add(group, [&](const Claim& claim) { return group_of(claim) == group; });
-  add("total", [](const Claim&) { return true; });
-  return table;
-}
-
 std::string count_verdicts(std::span<const ClaimResult> results) {
   std::vector<std::string> counts;
   for (const ClaimVerdict verdict : kClaimVerdicts) {
@@ -164,16 +136,13 @@ Table claim_verdicts(std::span<const Claim> claims, std::span<const ClaimResult>
   return table;
 }
 
-Table claim_reasons(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  const bool has_reasons = std::ranges::any_of(results, [](const auto& result) { return !result.reason.empty(); });
-  Table table{{{"claim"}, {has_reasons ? "reason of the verdict" : "statement"}}, {}};
-  for (size_t i = 0; i < claims.size(); ++i)
-    table.rows.push_back({claims[i].name, has_reasons ? results[i].reason : claims[i].statement});
-  return table;
-}
-
 Table claim_table(std::span<const Claim> claims, std::span<const ClaimResult> results, bool every_row) {
-  Table table{{{"claim"}, {"verdict"}, {"rule"}, {"published", Align::right}, {"found (95 %)", Align::right}}, {}};
+  Table table{{{"claim", Align::left, Names::claims},
+               {"verdict"},
+               {"rule"},
+               {"published", Align::right},
+               {"found (95 %)", Align::right}},
+              {}};
   for (size_t i = 0; i < claims.size(); ++i) {
     for (size_t r = 0; r < claims[i].rules.size(); ++r) {
       const bool is_named = r == 0 || every_row;

@@ -1,6 +1,5 @@
 // Writes claims and their verdicts as tables and texts.
 #pragma once
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,11 +29,6 @@ std::string found_text(const RuleResult&);
 /// Returns "29 published number, 3 own statement": the number of claims of each kind.
 std::string claim_kinds(std::span<const Claim>);
 
-/// Returns a row for each group of claims, such as a family or a kind, and one for all claims: the number of
-/// claims and of each verdict that occurs. `header` is that of the column of the groups.
-Table count_claims(std::span<const Claim>, std::span<const ClaimResult>, const std::string& header,
-                   const std::function<std::string(const Claim&)>& group_of);
-
 /// Returns "48 reproduced, 13 contradicted, 61 inconclusive".
 std::string count_verdicts(std::span<const ClaimResult>);
 
@@ -44,9 +38,6 @@ Table claim_list(std::span<const Claim>, std::span<const ClaimResult>);
 
 /// Returns name, verdict and kind of each claim.
 Table claim_verdicts(std::span<const Claim>, std::span<const ClaimResult>);
-
-/// Returns the reasons of the verdict of claims that have the same; the statements, if there is no reason.
-Table claim_reasons(std::span<const Claim>, std::span<const ClaimResult>);
 
 /// Returns a row for each rule of each claim: claim, verdict, rule, published and found result. Claim and
 /// verdict are in the first row of a claim, or in `every_row`.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,12 +16,100 @@
 #include "base/text.h"
 #include "results/document/page.h"
 #include "results/presentation/accuracy_text.h"
-#include "results/presentation/compare_data.h"
 #include "results/statistics/learned.h"
+#include "results/statistics/proportion.h"
 #include "results/statistics/summary.h"
 
 namespace posbench {
 namespace {
+
+/// The order of rows in tables.
+constexpr Verdict kVerdictOrder[] = {Verdict::worse,       Verdict::better,        Verdict::inconclusive,
+                                     Verdict::not_learned, Verdict::too_few_seeds, Verdict::same};
+
+std::vector<Cell> csv_cells(const Comparison& comparison, const ComparisonRow& row) {
+  const auto bound = [&](double Interval::*end) { return row.interval ? number_text(*row.interval.*end) : ""; };
+  const auto count = [](auto number) { return fmt::format("{}", number); };
+  return {to_string(row.verdict),
+          comparison.candidates[row.candidate],
+          row.task,
+          row.encoding,
+          row.candidate_encoding,
+          row.split,
+          number_text(row.before.mean),
+          number_text(row.after.mean),
+          number_text(row.difference),
+          bound(&Interval::low),
+          bound(&Interval::high),
+          count(row.before.seeds.size()),
+          count(row.after.seeds.size()),
+          count(row.before.unfinished),
+          count(row.after.unfinished),
+          count(row.before.solved.correct),
+          count(row.after.solved.correct),
+          number_text(row.p_corrected),
+          number_text(row.detectable)};
+}
+
+Json write_interval(const Interval& interval) { return {{"low", interval.low}, {"high", interval.high}}; }
+
+Json write_side(const ComparisonSide& side) {
+  Json json;
+  json["seeds"] = side.seeds;
+  json["unfinished"] = side.unfinished;
+  json["mean"] = side.mean;
+  json["solved"] = side.solved.correct;
+  json["solved_interval"] = write_interval(clopper_pearson_interval(side.solved));
+  json["learned"] = side.learned.seeds.correct;
+  json["late_gain"] = number_or_null(side.learned.late_gain);
+  return json;
+}
+
+Json write_row(const Comparison& comparison, const ComparisonRow& row) {
+  Json json;
+  json["candidate"] = comparison.candidates[row.candidate];
+  json["task"] = row.task;
+  json["encoding"] = row.encoding;
+  json["candidate_encoding"] = row.candidate_encoding;
+  json["split"] = row.split;
+  json["kind"] = to_string(row.kind);
+  json["before"] = write_side(row.before);
+  json["after"] = write_side(row.after);
+  json["in_pairs"] = row.in_pairs;
+  json["identical"] = row.identical;
+  json["difference"] = row.difference;
+  json["noise"] = number_or_null(row.noise);
+  json["interval"] = row.interval ? write_interval(*row.interval) : Json(nullptr);
+  json["solved_p"] = number_or_null(row.solved_p);
+  json["p"] = number_or_null(row.p);
+  json["p_corrected"] = number_or_null(row.p_corrected);
+  json["detectable"] = number_or_null(row.detectable);
+  json["verdict"] = to_string(row.verdict);
+  return json;
+}
+
+Json write_one_sided(const Comparison& comparison, const UnmatchedExperiments& alone) {
+  Json json;
+  json["candidate"] = comparison.candidates[alone.candidate];
+  json["only_in"] = alone.in_baseline ? "baseline" : "candidate";
+  json["task"] = alone.task;
+  json["encoding"] = alone.encoding;
+  json["seeds"] = alone.seeds;
+  return json;
+}
+
+Json write_options(const CompareOptions& options) {
+  Json json;
+  json["alpha"] = options.alpha;
+  json["threshold"] = options.threshold;
+  json["metric"] = to_string(options.metric);
+  json["allow_different_budget"] = options.allow_different_budget;
+  json["match"] = Json::array();
+  for (const auto& [baseline, candidate] : options.match) {
+    json["match"].push_back({{"baseline", baseline}, {"candidate", candidate}});
+  }
+  return json;
+}
 
 int count(const Comparison& comparison, Verdict verdict) {
   return static_cast<int>(std::count_if(comparison.rows.begin(), comparison.rows.end(),
@@ -230,20 +319,15 @@ Plot forest(const Comparison& comparison, const std::string& task) {
   return plot;
 }
 
-std::string make_page(const Comparison& comparison, const std::string& whole_title) {
+Page make_page(const Comparison& comparison) {
   std::vector<std::string> candidates;
   for (const std::string& candidate : comparison.candidates) candidates.push_back(short_run_name(candidate));
   Page page{.title = fmt::format("{}, compared with {}", fmt::join(candidates, ", "),
-                                 short_run_name(comparison.baseline)),
-            .notes = {verdict_counts(comparison)},
-            .legend = legend(comparison)};
-  if (page.title != whole_title) page.notes.push_back(whole_title);
-  for (std::string& remark : remarks(comparison)) page.notes.push_back(std::move(remark));
-  page.sections.push_back({"Verdicts", "", {make_verdict_plot("All differences", comparison_table(comparison))}});
+                                 short_run_name(comparison.baseline))};
   Section section{"Differences by task", "", {}};
   for (const std::string& task : tasks(comparison)) section.plots.push_back(forest(comparison, task));
   page.sections.push_back(std::move(section));
-  return to_html(page);
+  return page;
 }
 
 }  // namespace
@@ -268,6 +352,34 @@ Table comparison_table(const Comparison& comparison) {
   return table;
 }
 
+Table comparison_csv(const Comparison& comparison) {
+  Table table;
+  for (const char* header :
+       {"verdict", "candidate", "task", "encoding", "candidate_encoding", "split", "baseline_mean",
+        "candidate_mean", "difference", "low", "high", "baseline_seeds", "candidate_seeds", "baseline_unfinished",
+        "candidate_unfinished", "baseline_solved", "candidate_solved", "p_corrected", "detectable"})
+    table.columns.push_back({header});
+  for (const Verdict verdict : kVerdictOrder) {
+    for (const ComparisonRow& row : comparison.rows) {
+      if (row.verdict == verdict) table.rows.push_back(csv_cells(comparison, row));
+    }
+  }
+  return table;
+}
+
+Json to_json(const Comparison& comparison) {
+  Json json;
+  json["baseline"] = comparison.baseline;
+  json["candidates"] = comparison.candidates;
+  json["options"] = write_options(comparison.options);
+  json["regression"] = has_regression(comparison);
+  json["rows"] = write_list(comparison.rows, [&](const ComparisonRow& row) { return write_row(comparison, row); });
+  json["one_sided"] = write_list(
+      comparison.one_sided, [&](const UnmatchedExperiments& alone) { return write_one_sided(comparison, alone); });
+  json["warnings"] = comparison.warnings;
+  return json;
+}
+
 Document make_comparison_document(Comparison compared) {
   const auto comparison = std::make_shared<const Comparison>(std::move(compared));
   Document document{
@@ -276,7 +388,7 @@ Document make_comparison_document(Comparison compared) {
   for (auto lines : {legend(*comparison), remarks(*comparison)}) {
     for (std::string& line : lines) document.blocks.push_back(Note{std::move(line)});
   }
-  document.page = [comparison, title = document.title] { return make_page(*comparison, title); };
+  document.page = [comparison] { return make_page(*comparison); };
   document.json = [comparison] { return to_json(*comparison); };
   document.rows = [comparison] { return comparison_csv(*comparison); };
   return document;

@@ -9,6 +9,11 @@ namespace posbench {
 /// Returns a row for each task, encoding and split, in the order of the verdicts.
 Table comparison_table(const Comparison&);
 
+/// Returns the same rows with plain numbers, for CSV.
+Table comparison_csv(const Comparison&);
+
+Json to_json(const Comparison&);
+
 Document make_comparison_document(Comparison);
 
 }  // namespace posbench

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -229,19 +230,13 @@ std::vector<Document::Block> card_blocks(const EncodingCard& card) {
   if (card.lengths) blocks.push_back(length_table(*card.lengths));
   blocks.push_back(Note{lengths_text(card)});
   blocks.push_back(Heading{"Results on each task"});
-  for (OverviewTable& part : overview_tables(card.board, /*with_lengths=*/false)) {
-    blocks.push_back(Text{std::move(part.title)});
-    blocks.push_back(std::move(part.table));
-  }
+  std::ranges::move(overview_blocks(card.board), std::back_inserter(blocks));
   blocks.push_back(Note{fmt::format("{} {}", kAboutTasks, kAboutInterquartileMean)});
   return blocks;
 }
 
-std::vector<Document::Block> card_plots(const EncodingCard& card) {
-  if (card.board.tasks.empty()) return {};
-  std::vector<Document::Block> plots{Heading{"Plots"}, aspect_plot(card)};
-  if (Plot plot = task_plot(card); !plot.rows.empty()) plots.push_back(std::move(plot));
-  return plots;
+Page card_page(const EncodingCard& card) {
+  return {.sections = {{"Plots", "", {aspect_plot(card), task_plot(card)}}}};
 }
 
 Json to_json(const EncodingCard& card, const BoardTexts& texts) {

@@ -30,7 +30,7 @@ EncodingCard make_card(const std::string& encoding, const BoardReport&, Board bo
 std::vector<Document::Block> card_blocks(const EncodingCard&);
 
 /// Returns plots of the scores and of the accuracies on the learned tasks.
-std::vector<Document::Block> card_plots(const EncodingCard&);
+Page card_page(const EncodingCard&);
 
 Json to_json(const EncodingCard&, const BoardTexts&);
 

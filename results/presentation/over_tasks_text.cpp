@@ -129,11 +129,8 @@ std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOpti
   return notes;
 }
 
-Section over_tasks_section(const OverTasks& over, const BoardOptions& options) {
+Section over_tasks_section(const OverTasks& over) {
   Section section{"Over all tasks", "", {}};
-  for (const std::string& note : over_tasks_notes(over, options))
-    section.about += (section.about.empty() ? "" : " ") + note;
-  if (over.rows.empty()) return section;
   section.plots.push_back(dots(over, "Interquartile mean", "Lines are 95 % intervals over seeds.",
                                [](const OverTasksRow& row) { return std::optional(row.interquartile_mean); }));
   if (over.rows.size() > 1) {

@@ -19,7 +19,7 @@ Table over_tasks_table(const OverTasks&);
 std::vector<std::string> over_tasks_notes(const OverTasks&, const BoardOptions&);
 
 /// Returns plots of the interquartile means, the probabilities and the performance profiles.
-Section over_tasks_section(const OverTasks&, const BoardOptions&);
+Section over_tasks_section(const OverTasks&);
 
 Json to_json(const OverTasks&);
 

@@ -114,10 +114,9 @@ Section map_section(const PageSource& source) {
   const std::string about = fmt::format(
       "The bar at the foot of a cell extends from its worst seed to its best, where the width of the cell is 0 to 1. "
       "Not learned: most seeds are under {} in distribution, so the out-of-distribution accuracy says nothing about the "
-      "encoding. The dialog of the cell and the table have this accuracy, and how much validation accuracy still rose in "
+      "encoding. The table has this accuracy, and how much validation accuracy still rose in "
       "the last {:.0f} % of training. Cells are rounded, and only 1.00 means that nothing was wrong. After a value, d "
-      "means that one or more seeds diverged, f that they failed; they count as 0. A cell opens its seeds, curves and "
-      "configuration.",
+      "means that one or more seeds diverged, f that they failed; they count as 0.",
       kLearned, 100 * kLateTraining);
   constexpr Kind kIn = &SummaryRow::in_distribution, kOut = &SummaryRow::out_of_distribution;
   constexpr Accuracy kSequence = &SplitSummary::sequence, kAbove = &SplitSummary::above_trivial;

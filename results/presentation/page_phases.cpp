@@ -118,7 +118,7 @@ Plot diagram(const std::string& title, const std::string& about, const std::stri
                         {"mark", "unfinished"},
                         {"text", "rounded"},
                         {"note", "note"}}};
-  plot.signals = {{"x_title", columns}, {"y_title", rows}, {"opens", false}};
+  plot.signals = {{"x_title", columns}, {"y_title", rows}};
   plot.details["phase"] = true;
   plot.details["task"] = grid.task;
   plot.details["encodings"] = {grid.experiments.front()->id.encoding};
@@ -274,28 +274,6 @@ void add_by_axis(const PageSource& source, const Grid& grid, const std::vector<S
   }
 }
 
-/// Adds diagrams of the only axis of the grids of a task, with a row for each encoding.
-void add_by_encoding(const PageSource& source, const std::vector<const Grid*>& of_task, const SweptAxis& axis,
-                     std::vector<Plot>& plots) {
-  for (const auto& [name, kind] : kKinds) {
-    Plot plot = diagram(fmt::format("{}, {}", of_task.front()->task, name),
-                        fmt::format("Sequence accuracy: encodings by {}.", axis_title(axis.name)), "encoding",
-                        axis_title(axis.name), *of_task.front());
-    plot.details["encodings"] = Json::array();
-    std::vector<std::string> names;
-    for (const Grid* grid : of_task) {
-      plot.details["encodings"].push_back(grid->experiments.front()->id.encoding);
-      for (const std::string& value : axis.values) {
-        const Experiments at = with(grid->experiments, axis.name, value);
-        add_cell(grid->encoding, value, sequence_accuracies(source, at, kind), at, plot.rows);
-      }
-      names.push_back(grid->encoding);
-    }
-    set_order(plot, names, axis.values);
-    plots.push_back(std::move(plot));
-  }
-}
-
 }  // namespace
 
 Section phase_section(const PageSource& source) {
@@ -306,17 +284,11 @@ Section phase_section(const PageSource& source) {
       "as 0.",
       {}};
   const std::vector<Grid> all = grids(source);
-  std::map<std::string, std::vector<const Grid*>> of_task;
   for (const Grid& grid : all) {
     const std::vector<SweptAxis> axes = swept_axes(grid);
     if (axes.empty()) continue;
-    of_task[grid.task].push_back(&grid);
     add_by_tested_length(grid, axes, tested_lengths(all, grid.task), section.plots);
     if (axes.size() > 1) add_by_axis(source, grid, axes, section.plots);
-  }
-  for (const auto& [task, grids_of_task] : of_task) {
-    const std::vector<SweptAxis> axes = swept_axes(*grids_of_task.front());
-    if (axes.size() == 1) add_by_encoding(source, grids_of_task, axes.front(), section.plots);
   }
   return section;
 }

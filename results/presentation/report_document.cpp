@@ -24,34 +24,6 @@
 namespace posbench {
 namespace {
 
-/// Returns the mean out of distribution, or in distribution if the task has no other split; the better, the
-/// greater.
-double quality(const SummaryRow& row, Metric metric) {
-  const std::optional<SplitSummary>& split =
-      row.out_of_distribution ? row.out_of_distribution : row.in_distribution;
-  const Spread* spread = split ? split->spread(metric) : nullptr;
-  if (spread == nullptr) return std::numeric_limits<double>::lowest();
-  return metric_info(metric).lower_is_better ? -spread->mean : spread->mean;
-}
-
-/// Sorts the encodings of each table by name, or by their accuracy from the best on.
-void sort_encodings(Summary& summary, const std::string& order, Metric metric) {
-  if (order == "run") return;
-  const auto is_before = [&](const SummaryRow& a, const SummaryRow& b) {
-    return order == "name" ? a.encoding < b.encoding : quality(a, metric) > quality(b, metric);
-  };
-  std::map<std::string, double> sums;
-  for (auto first = summary.rows.begin(); first != summary.rows.end();) {
-    const auto last =
-        std::find_if(first, summary.rows.end(), [&](const SummaryRow& row) { return row.task != first->task; });
-    std::stable_sort(first, last, is_before);
-    for (; first != last; ++first) sums[first->encoding] += quality(*first, metric);
-  }
-  std::stable_sort(summary.ranking.begin(), summary.ranking.end(), [&](const Ranking& a, const Ranking& b) {
-    return order == "name" ? a.encoding < b.encoding : sums[a.encoding] > sums[b.encoding];
-  });
-}
-
 void add_notes(std::vector<std::string> notes, Document& document) {
   for (std::string& note : notes) document.blocks.push_back(Note{std::move(note)});
 }
@@ -68,17 +40,12 @@ void add_accuracies(const Summary& summary, const ReportChoice& choice, Document
   add_notes(accuracy_notes(summary, choice.metric, choice.by_split), document);
 }
 
-/// Throws InputError if an option chooses what the page, CSV and JSON have anyway.
+/// Throws InputError if an option chooses what CSV and JSON have anyway.
 void check_in_use(const ReportChoice& choice) {
-  const char* option = choice.by_split                     ? "--by-split"
-                       : choice.order != "run"             ? "--sort"
-                       : choice.metric != Metric::sequence ? "--metric"
-                                                           : nullptr;
+  const char* option = choice.by_split ? "--by-split" : choice.metric != Metric::sequence ? "--metric" : nullptr;
   if (option == nullptr) return;
   throw InputError(fmt::format(
-      "{} needs --format console, markdown or latex; csv, json and html have every metric and split, in the order "
-      "of the run",
-      option));
+      "{} needs --format console, markdown, latex or html; csv and json have every metric and split", option));
 }
 
 /// Returns the tasks that separate encodings: those with at least four times the variance over seeds.
@@ -117,10 +84,9 @@ Document separation_document(const Summary& summary, Metric metric) {
 }  // namespace
 
 Document make_report_document(std::span<const NamedReport> runs, const ReportChoice& choice,
-                              const PageOptions& options) {
+                              const PageOptions& options, std::optional<Summary> known) {
   const auto all = std::make_shared<const MergedReport>(merge_reports(runs));
-  const auto summary = std::make_shared<Summary>(summarize(all->report));
-  sort_encodings(*summary, choice.order, choice.metric);
+  const auto summary = std::make_shared<const Summary>(known ? *std::move(known) : summarize(all->report));
   if (choice.separation) return separation_document(*summary, choice.metric);
   Document document;
   add_accuracies(*summary, choice, document);
@@ -130,10 +96,7 @@ Document make_report_document(std::span<const NamedReport> runs, const ReportCho
   add_notes(memory_notes(all->report), document);
   add_notes(all->warnings, document);
   const auto check = [choice] { check_in_use(choice); };
-  document.page = [=] {
-    check();
-    return make_report_page(*all, *summary, runs, options);
-  };
+  document.page = [=] { return make_report_page(*all, *summary, runs, options); };
   document.rows = [=] {
     check();
     return seed_table(all->report, *summary);

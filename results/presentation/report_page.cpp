@@ -1,20 +1,19 @@
 #include "results/presentation/report_page.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <iterator>
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
-#include "results/document/page_template.h"
 #include "results/presentation/page_sections.h"
 #include "results/presentation/report_table.h"
 
@@ -28,9 +27,8 @@ std::vector<std::string> by_rank(const Summary& summary) {
   return names;
 }
 
-PageSource make_source(const Report& report, const Summary& summary, std::span<const NamedReport> runs,
-                       const PageOptions& options) {
-  PageSource source{report, summary, runs, options, by_rank(summary), {}, {}};
+PageSource make_source(const Report& report, const Summary& summary) {
+  PageSource source{report, summary, by_rank(summary), {}, {}};
   for (const ExperimentResult& experiment : report.experiments) {
     source.experiments[experiment.id.task][experiment.id.encoding].push_back(&experiment);
   }
@@ -38,14 +36,6 @@ PageSource make_source(const Report& report, const Summary& summary, std::span<c
     if (source.experiments.contains(task.task)) source.tasks.push_back(task.task);
   }
   return source;
-}
-
-/// Leaves out plots that have nothing to show, and sections without any other.
-void add_sections(std::vector<Section> sections, Page& page) {
-  for (Section& section : sections) {
-    std::erase_if(section.plots, [](const Plot& plot) { return plot.rows.empty(); });
-    if (!section.plots.empty()) page.sections.push_back(std::move(section));
-  }
 }
 
 /// Returns one line with the machine and the time of a run.
@@ -63,67 +53,39 @@ std::string provenance(const NamedReport& run) {
 }
 
 /// Returns "before, after: 7 position encodings on 7 tasks, 5 seeds".
-std::string page_title(const PageSource& source) {
-  std::string names;
-  for (const NamedReport& run : source.runs) names += (names.empty() ? "" : ", ") + short_run_name(run.name);
+std::string page_title(const PageSource& source, std::span<const NamedReport> runs) {
+  std::vector<std::string> names;
+  for (const NamedReport& run : runs) names.push_back(short_run_name(run.name));
   std::set<std::uint64_t> seeds;
   for (const ExperimentResult& experiment : source.report.experiments) seeds.insert(experiment.id.seed);
-  return fmt::format("{}: {} on {}, {}", names, counted(source.encodings.size(), "position encoding"),
-                     counted(source.tasks.size(), "task"), counted(seeds.size(), "seed"));
+  return fmt::format("{}: {} on {}, {}", fmt::join(names, ", "),
+                     counted(source.encodings.size(), "position encoding"), counted(source.tasks.size(), "task"),
+                     counted(seeds.size(), "seed"));
 }
 
-void add_names(const PageSource& source, Page& page) {
+void add_names(const PageSource& source, const PageOptions& options, Page& page) {
+  page.items.tasks = source.tasks;
   page.items.names = source.encodings;
   for (const std::string& encoding : source.encodings) {
-    page.items.families.push_back(source.options.family ? source.options.family(encoding) : "");
-    page.items.styles.push_back(source.options.style ? source.options.style(encoding)
-                                                     : static_cast<int>(page.items.styles.size()));
+    page.items.families.push_back(options.family ? options.family(encoding) : "");
+    page.items.styles.push_back(options.style ? options.style(encoding)
+                                              : static_cast<int>(page.items.styles.size()));
   }
 }
 
-/// The part of a report that its page shows.
-struct PagePart {
-  size_t encodings = 0;      // the first in the order of the page
-  bool single_seeds = true;  // with the results of each seed, in addition to those over seeds
-};
-
-/// Returns the sections of a report's page except for that of single seeds.
-std::vector<Section> report_sections(const PageSource& source) {
-  std::vector<Section> sections{result_section(source), effective_length_section(source), phase_section(source)};
-  for (Section& section : accuracy_sections(source)) sections.push_back(std::move(section));
-  for (Section& section : loss_sections(source)) sections.push_back(std::move(section));
-  for (const auto make : {map_section, ranking_section, learning_section, unfinished_section, cost_section}) {
-    sections.push_back(make(source));
-  }
-  return sections;
-}
-
-/// Removes the values of each seed, which are in the last column of a curve.
-void remove_seeds(std::vector<Section>& sections) {
-  for (Section& section : sections) {
-    for (Plot& plot : section.plots) {
-      if (std::string_view(plot.kind) != "curve") continue;
-      for (Json& row : plot.rows) row.back() = Json::array();
+/// Returns the first encodings in the order of the page, as many as have at most this number of experiments, and
+/// at least one.
+std::set<std::string> fitting_encodings(const PageSource& source, size_t most) {
+  std::set<std::string> fitting;
+  size_t experiments = 0;
+  for (const std::string& encoding : source.encodings) {
+    for (const auto& [task, of_task] : source.experiments) {
+      if (const auto found = of_task.find(encoding); found != of_task.end()) experiments += found->second.size();
     }
+    if (experiments > most && !fitting.empty()) break;
+    fitting.insert(encoding);
   }
-}
-
-/// Returns a note with what the page leaves out, and the commands that show it.
-std::string left_out_note(const PageSource& whole, const PagePart& part, size_t max_size) {
-  const size_t count = whole.encodings.size(), missing = count - part.encodings;
-  const std::string run = whole.runs.size() == 1 ? whole.runs.front().name : "RUNS";
-  const double megabytes = static_cast<double>(max_size) / 1e6;
-  if (missing == 0) {
-    return fmt::format(
-        "Note: This page leaves out the results of single seeds, because it would have more than {:g} MB with them. "
-        "'posbench report {} -o seeds.csv' writes them.",
-        megabytes, run);
-  }
-  return fmt::format(
-      "Note: This page leaves out {} of {} encodings, which have the worst mean ranks, and the results of single seeds, "
-      "because it would have more than {:g} MB with them. 'posbench report {} -e ENCODING -o page.html' makes a page of "
-      "chosen encodings, and 'posbench report {} -o seeds.csv' writes all results.",
-      missing, count, megabytes, run, run);
+  return fitting;
 }
 
 /// Returns the experiments of these encodings.
@@ -143,137 +105,54 @@ Summary select_encodings(Summary summary, const std::set<std::string>& encodings
   return summary;
 }
 
-/// Returns a page with the names and the runs of a part of a report, and without sections.
-Page begin_page(const PageSource& whole, const PageSource& source) {
-  Page page{.title = page_title(whole), .items = {.tasks = source.tasks}};
-  add_names(source, page);
-  for (const NamedReport& run : source.runs) {
-    page.notes.push_back(provenance(run));
-    page.documents.push_back({fmt::format("configuration{}", page.items.runs.size()),
-                              fmt::format("Configuration: {}", run.name), run.report.config});
-    page.documents.push_back({fmt::format("context{}", page.items.runs.size()),
-                              fmt::format("Context: {}", run.name), run.report.context});
-    page.items.runs.push_back(run.name);
-  }
-  return page;
-}
-
-/// Makes pages of parts of one report.
-class ReportPage {
- public:
-  ReportPage(PageSource whole, std::span<const std::string> warnings, size_t max_size)
-      : whole_(std::move(whole)), warnings_(warnings), max_size_(max_size) {}
-
-  Page whole() const { return page(whole_, {.encodings = whole_.encodings.size()}); }
-
-  /// Returns the page of the largest part that fits, or that of one encoding.
-  std::string fitting_html() const {
-    constexpr size_t kFew = 32;  // encodings whose page shows how much an encoding needs
-    const size_t all = whole_.encodings.size();
-    PagePart part{.encodings = std::min(all, kFew)};
-    std::string page = html(part);
-    if (part.encodings < all && num_fitting(page, part) >= all) page = html(part = {.encodings = all});
-    if (part.encodings == all && (page.size() <= max_size_ || all == 0)) return page;
-    part = {.encodings = std::min(all, kFew), .single_seeds = false};
-    page = html(part);
-    part.encodings = std::clamp<size_t>(num_fitting(page, part), 1, all);
-    for (page = html(part); page.size() > max_size_ && part.encodings > 1; page = html(part)) {
-      part.encodings = std::clamp<size_t>(num_fitting(page, part), 1, part.encodings - 1);
-    }
-    return page;
-  }
-
- private:
-  std::string html(const PagePart& part) const {
-    if (part.encodings == whole_.encodings.size()) return to_html(page(whole_, part));
-    const auto first = whole_.encodings.begin();
-    const std::set<std::string> encodings(first, first + static_cast<std::ptrdiff_t>(part.encodings));
-    const Report report = select_encodings(whole_.report, encodings);
-    const Summary summary = select_encodings(whole_.summary, encodings);
-    return to_html(page(make_source(report, summary, whole_.runs, whole_.options), part));
-  }
-
-  /// Estimates from the page of a part how many encodings fit.
-  size_t num_fitting(const std::string& page, const PagePart& part) const {
-    const size_t fixed = kPageTemplate.size();
-    if (max_size_ < fixed) return 0;
-    return (max_size_ - fixed) * part.encodings / std::max<size_t>(page.size() - fixed, 1);
-  }
-
-  Page page(const PageSource& source, const PagePart& part) const {
-    Page page = begin_page(whole_, source);
-    if (!part.single_seeds) page.notes.push_back(left_out_note(whole_, part, max_size_));
-    for (std::string& note : memory_notes(source.report)) page.notes.push_back(std::move(note));
-    for (const std::string& warning : warnings_) page.notes.push_back("Note: " + warning);
-    std::vector<Section> sections = report_sections(source);
-    // A page of fewer encodings with single seeds is only an estimate, for which the curves suffice.
-    if (part.single_seeds && &source == &whole_) sections.push_back(seed_section(source));
-    add_sections(std::move(sections), page);
-    if (!part.single_seeds) remove_seeds(page.sections);
-    return page;
-  }
-
-  PageSource whole_;
-  std::span<const std::string> warnings_;
-  size_t max_size_;
-};
-
-std::vector<Section> added_sections(const PageSource& source, AddedSections added) {
-  std::vector<Section> sections;
-  if (added == AddedSections::board) sections.push_back(map_section(source));
-  for (Section& section : accuracy_sections(source)) sections.push_back(std::move(section));
-  if (added == AddedSections::task) {
-    sections.push_back(effective_length_section(source));
-    sections.push_back(learning_section(source));
-    return sections;
-  }
-  for (const auto make : {ranking_section, effective_length_section, unfinished_section, seed_section}) {
-    sections.push_back(make(source));
-  }
-  return sections;
-}
-
-/// Adds the given sections, then those of the report.
-Page complete_page(const Report& report, Page page, std::vector<Section> sections, const PageOptions& options,
-                   AddedSections added) {
-  const Summary summary = summarize(report);
-  const NamedReport run{"all reports", report};
-  const PageSource source = make_source(report, summary, {&run, 1}, options);
-  page.items.tasks = source.tasks;
-  add_names(source, page);
-  for (Section& section : added_sections(source, added)) sections.push_back(std::move(section));
-  add_sections(std::move(sections), page);
-  return page;
+void add_report_sections(const PageSource& source, Page& page) {
+  page.sections = {effective_length_section(source), phase_section(source)};
+  std::ranges::move(accuracy_sections(source), std::back_inserter(page.sections));
+  std::ranges::move(loss_sections(source), std::back_inserter(page.sections));
+  for (const auto make : {map_section, ranking_section, learning_section}) page.sections.push_back(make(source));
 }
 
 }  // namespace
 
-std::string make_report_page(const MergedReport& all, const Summary& summary, std::span<const NamedReport> runs,
-                             const PageOptions& options, size_t max_size) {
-  return ReportPage(make_source(all.report, summary, runs, options), all.warnings, max_size).fitting_html();
+Page make_report_page(const MergedReport& all, const Summary& summary, std::span<const NamedReport> runs,
+                      const PageOptions& options, size_t most) {
+  const PageSource whole = make_source(all.report, summary);
+  Page page{.title = page_title(whole, runs)};
+  for (const NamedReport& run : runs) {
+    page.notes.push_back(provenance(run));
+    for (const auto& [name, json] : {std::pair<const char*, const Json&>("Configuration", run.report.config),
+                                     std::pair<const char*, const Json&>("Context", run.report.context)})
+      page.documents.push_back({fmt::format("{}{}", lower_case(name), page.documents.size() / 2),
+                                fmt::format("{}: {}", name, run.name), json});
+  }
+  const std::set<std::string> fitting = fitting_encodings(whole, most);
+  if (fitting.size() == whole.encodings.size()) {
+    add_names(whole, options, page);
+    add_report_sections(whole, page);
+    return page;
+  }
+  page.notes.push_back(fmt::format(
+      "Note: The plots leave out {} of {} encodings, which have the worst mean ranks, because more than {} experiments make a "
+      "page too large. 'posbench report {} -e ENCODING -o page.html' makes a page of chosen encodings.",
+      whole.encodings.size() - fitting.size(), whole.encodings.size(), most,
+      runs.size() == 1 ? runs.front().name : "RUNS"));
+  const Report report = select_encodings(all.report, fitting);
+  const Summary part = select_encodings(summary, fitting);
+  const PageSource source = make_source(report, part);
+  add_names(source, options, page);
+  add_report_sections(source, page);
+  return page;
 }
 
-std::string make_report_page(std::span<const NamedReport> runs, const PageOptions& options, size_t max_size) {
-  const MergedReport all = merge_reports(runs);
-  return make_report_page(all, summarize(all.report), runs, options, max_size);
-}
-
-std::string make_report_page(const NamedReport& run, const Summary& summary, const PageOptions& options) {
-  return make_report_page(merge_reports({&run, 1}), summary, {&run, 1}, options);
-}
-
-std::string make_report_page(const NamedReport& run, const PageOptions& options, const SitePart& site) {
-  const Summary summary = summarize(run.report);
-  return to_html(ReportPage(make_source(run.report, summary, {&run, 1}, options), {}, kMaxPage).whole(), site);
-}
-
-std::string make_page(const Report& report, Page page, std::vector<Section> sections, const PageOptions& options) {
-  return to_html(complete_page(report, std::move(page), std::move(sections), options, AddedSections::board));
-}
-
-std::string make_page(const Report& report, Page page, std::vector<Section> sections, const PageOptions& options,
-                      AddedSections added, const SitePart& site) {
-  return to_html(complete_page(report, std::move(page), std::move(sections), options, added), site);
+void add_report_plots(const Report& report, const PageOptions& options, AddedSections added, Page& page) {
+  const Summary summary = summarize(report);
+  const PageSource source = make_source(report, summary);
+  add_names(source, options, page);
+  if (added == AddedSections::board) page.sections.push_back(map_section(source));
+  std::ranges::move(accuracy_sections(source), std::back_inserter(page.sections));
+  if (added == AddedSections::board) page.sections.push_back(ranking_section(source));
+  page.sections.push_back(effective_length_section(source));
+  if (added == AddedSections::task) page.sections.push_back(learning_section(source));
 }
 
 void make_anonymous(Report& report) {

@@ -1,44 +1,38 @@
-// Writes a report as a page.
+// Makes plots of the results of a report.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "results/document/page.h"
 #include "results/presentation/merged_report.h"
-#include "results/presentation/report_page_options.h"
 #include "results/statistics/summary.h"
+#include "results/types/report.h"
 
 namespace posbench {
 
-constexpr std::size_t kMaxPage = 15'000'000;  // bytes
+struct PageOptions {
+  /// Returns the family of an encoding, given its spec.
+  std::function<std::string(const std::string& encoding)> family = {};
+  /// Returns the number of the color of an encoding, given its spec. Pages use the same color for an encoding.
+  std::function<int(const std::string& encoding)> style = {};
+};
 
-/// Returns one HTML file for one run, or for several next to each other. If it would have more than `max_size`
-/// bytes, it leaves out single seeds, then the encodings with the worst mean ranks except for one, and a note
-/// states that. Throws InputError if the runs cannot be shown together.
-std::string make_report_page(std::span<const NamedReport>, const PageOptions& = {},
-                             std::size_t max_size = kMaxPage);
+constexpr std::size_t kMaxPageExperiments = 15'000;  // about 15 MB
 
-/// Returns the page of a run, whose summary is known.
-std::string make_report_page(const NamedReport&, const Summary&, const PageOptions&);
+/// Returns the page of one run, or of several next to each other, without its tables. If it would have more than
+/// `most` experiments, it leaves out the encodings with the worst mean ranks, and a note states that.
+Page make_report_page(const MergedReport&, const Summary&, std::span<const NamedReport>, const PageOptions&,
+                      std::size_t most = kMaxPageExperiments);
 
-/// Returns the same page, given the merged runs and their summary.
-std::string make_report_page(const MergedReport&, const Summary&, std::span<const NamedReport>, const PageOptions&,
-                             std::size_t max_size = kMaxPage);
-
-/// Returns the page of a site for a report, with all its results.
-std::string make_report_page(const NamedReport&, const PageOptions&, const SitePart&);
-
-/// The sections that make_page adds to those of its argument.
 enum class AddedSections {
-  board,  // maps, curves, ranks and seeds
+  board,  // maps, curves and ranks
   task    // accuracy against length and distance, and learning curves
 };
 
-/// Completes a page of a site with sections of a report.
-std::string make_page(const Report&, Page, std::vector<Section>, const PageOptions&, AddedSections,
-                      const SitePart&);
+/// Adds plots of a report to a page, and its names to what the reader can select.
+void add_report_plots(const Report&, const PageOptions&, AddedSections, Page&);
 
 /// Removes the hosts and commands of a run, and of the shards of a merged one.
 void make_anonymous(Report&);

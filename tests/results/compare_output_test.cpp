@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "results/json/json.h"
-#include "results/presentation/compare_data.h"
 #include "results/presentation/compare_document.h"
 #include "results/statistics/compare.h"
 #include "tests/catch.h"

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "base/printable.h"
-#include "results/document/latex.h"
 #include "results/document/render.h"
 #include "results/document/wrap.h"
 #include "tests/catch.h"

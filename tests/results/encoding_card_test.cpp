@@ -36,7 +36,7 @@ TEST_CASE("the card of a small board with grids has effective lengths, a score f
   CHECK(json["aspects"].size() == 2);
   CHECK(json["board"]["tasks"].size() == 3);
   CHECK(card_text(card).find(" 1 task marked control or open does not count: task2.") != std::string::npos);
-  CHECK(card_plots(card).size() == 3);  // a heading, the scores and the accuracies
+  CHECK(card_page(card).sections.at(0).plots.size() == 2);  // the scores and the accuracies
 }
 
 TEST_CASE("a card states in short what the encoding learns, keeps and fails at") {
@@ -59,5 +59,5 @@ TEST_CASE("the card of an encoding without results names the command that makes 
   const BoardReport all = golden_board();
   const EncodingCard card = make_card("mine", all, make_board(all), golden_aspects());
   CHECK(card_text(card).find("'posbench run -e mine' makes some.") != std::string::npos);
-  CHECK(card_plots(card).empty());
+  for (const Plot& plot : card_page(card).sections.at(0).plots) CHECK(plot.rows.empty());
 }

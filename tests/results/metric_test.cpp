@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "results/document/render.h"
-#include "results/presentation/compare_data.h"
 #include "results/presentation/compare_document.h"
 #include "results/presentation/length_bins.h"
 #include "results/presentation/report_table.h"

@@ -104,7 +104,7 @@ def is_shown(text, value):
 def check_plot(place, plot, chosen):
     """All that is plotted is drawn, is in the table, and is in the specification alone."""
     rows, kind = plot["rows"], plot["kind"]
-    shown = [row for row in rows if kind == "heat" or (kind != "table" and row[2] is not None)]
+    shown = [row for row in rows if kind == "heat" or row[2] is not None]
     expected = sum(kind != "curve" or row[0] in chosen for row in shown)
     check(plot["marks"] == expected, f"{place}: {plot['marks']} marks, expected {expected}")
     check(rows and plot["alone"] in (None, len(rows)), f"{place}: its specification alone has {plot['alone']} rows")

@@ -1,4 +1,4 @@
-"""Uses the controls of pages of `posbench report` in a headless Chromium: filters, cells, saving, the list of encodings.
+"""Uses the controls of pages of `posbench report` in a headless Chromium: filters, saving, the list of encodings.
 
     page_controls_test.py POSBENCH RESULTS_TESTS
 
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 from drawn_report import drawn_report
-from page_checks import check, make_page, run_page_test, small_report, two_digits, with_encodings
+from page_checks import check, make_page, run_page_test, small_report, with_encodings
 
 
 def check_saved(browser, page):
@@ -89,31 +89,6 @@ def check_filters(browser, page, report):
     check(families == sorted(families) and len(set(families)) > 1, f"sorted by family: {families}")
 
 
-def check_cell(browser, page, report):
-    """A cell opens its seeds, and leads to its curves and configuration."""
-    browser.open(page)
-    x, y, encoding, task = browser.run("test.first_cell()")
-    for kind in ("mousePressed", "mouseReleased"):
-        browser.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
-    seen = browser.run("test.dialog()")
-    expected = [
-        [str(e["seed"]), e["status"]]
-        + [two_digits(s["sequence"]["correct"] / s["sequence"]["total"]) for s in e["splits"]]
-        for e in report["experiments"]
-        if (e["encoding"], e["task"]) == (encoding, task)
-    ]
-    check(
-        seen["open"] and seen["title"] == f"{encoding} on {task}" and seen["cells"] == expected,
-        f"the cell of {encoding}, {task} shows {seen}",
-    )
-    for part in ("Accuracy against length", "Accuracy against distance", "Learning curves", "Configuration"):
-        check(any(part in button for button in seen["buttons"]), f"no link to {part} from a cell: {seen['buttons']}")
-    address = browser.run("test.hash()")
-    browser.open(page, address=address)
-    check(browser.run("test.dialog()")["title"] == seen["title"], f"{address} does not open the cell")
-    check(browser.run("test.open_configuration()"), "the configuration does not open")
-
-
 def check_legend(browser):
     """The legend has the chosen encodings in the order of the page, each with the color and dash of its curve."""
     seen = browser.run("test.legend()")
@@ -166,7 +141,6 @@ def test(browser, directory, posbench, results_tests):
     check_behavior(browser, page)
     report = make_page(posbench, drawn_report(8, 6, 2), path, page)
     check_filters(browser, page, report)
-    check_cell(browser, page, report)
     check_saved(browser, page)
     check_colors(browser, posbench, report, directory)
     seconds = check_large(browser, posbench, directory)

@@ -11,8 +11,10 @@
 
 #include "results/document/page.h"
 #include "results/document/page_template.h"
+#include "results/document/render.h"
 #include "results/presentation/length_bins.h"
 #include "results/presentation/page_sections.h"
+#include "results/presentation/report_document.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"
 
@@ -36,7 +38,7 @@ ExperimentResult by_length(std::int64_t cases, std::int64_t correct) {
 
 std::string make_page(const Report& report) {
   const NamedReport run{"runs/<mine>", report};
-  return make_report_page({&run, 1});
+  return to_html(make_report_document({&run, 1}));
 }
 
 }  // namespace
@@ -154,7 +156,7 @@ TEST_CASE("the page of a report with grids has a map of effective lengths, and a
   CHECK(page.find(R"({"texts":["","not learned"],"at":[0,1]})") != page.npos);
 }
 
-TEST_CASE("a sweep of one value has a row for each encoding, and what diverged counts as 0") {
+TEST_CASE("a sweep has accuracies by tested length, and what diverged counts as 0") {
   Report report = grid_report();
   std::erase_if(report.experiments, [](const ExperimentResult& e) { return e.swept->values[0].second == "32"; });
   ExperimentResult& diverged = report.experiments.front();  // rope, seed 0, width 8
@@ -162,20 +164,15 @@ TEST_CASE("a sweep of one value has a row for each encoding, and what diverged c
   diverged.diverged_step = 1;
   diverged.reason = "it did";
   diverged.splits.clear();
-  const NamedReport run{"run", report};
   const Summary summary = summarize(report);
-  PageSource source{report, summary, {&run, 1}, {}, {"cope", "rope"}, {}, {}};
+  PageSource source{report, summary, {"cope", "rope"}, {}, {}};
   const Section section = phase_section(source);
-  REQUIRE(section.plots.size() == 4);
-  const Plot &tested = section.plots[0], &by_encoding = section.plots[3];
+  REQUIRE(section.plots.size() == 2);
+  const Plot& tested = section.plots[0];
   CHECK(tested.title == "flip_flop, rope");
   CHECK(tested.columns[0].title == "model.width");
   // width 8: 16 and 64; the mean of 0 and 0.6 at 64
   CHECK(tested.rows[1] == Json{"8", "64", 0.3, 0.0, 0.6, 2, "d", "0.30", ""});
-  CHECK(by_encoding.title == "flip_flop, out of distribution");
-  CHECK(by_encoding.rows[0][0] == "rope");
-  CHECK(by_encoding.rows[0][2] == 0.3);
-  CHECK(by_encoding.rows[3] == Json{"cope", "16", 0.9, 0.9, 0.9, 2, "", "0.90", ""});
 }
 
 TEST_CASE("neighboring lengths are pooled until each point has enough cases") {
@@ -279,32 +276,20 @@ TEST_CASE("runs that do not stand side by side are refused, with the reason") {
   CHECK(refusal(before, "a").find("give each run once") != std::string::npos);
 }
 
-TEST_CASE("a page that would be too large leaves out single seeds, then the worst encodings, and states it") {
+TEST_CASE("a page of too many experiments leaves out the worst encodings, and states it") {
   const Report report = drawn_report(2, 50, 3, [](int, int encoding, int split, int seed) {
     return split == 0 ? 1.0 : 0.01 * encoding + 0.001 * seed;
   });
   const NamedReport run{"runs/mine", report};
-  const std::string whole = make_report_page({&run, 1});
-  CHECK(whole.find("leaves out") == whole.npos);
-  CHECK(make_report_page({&run, 1}, {}, whole.size()) == whole);
-
-  const std::string no_seeds = make_report_page({&run, 1}, {}, whole.size() - 1);
-  CHECK(no_seeds.size() < whole.size());
-  CHECK(no_seeds.find("Note: This page leaves out the results of single seeds, because it would have more than") !=
-        no_seeds.npos);
-  CHECK(plots_of(whole, "Seeds").size() == 1);
-  CHECK(plots_of(no_seeds, "Seeds").empty());
-  CHECK(data_of(no_seeds)["names"] == data_of(whole)["names"]);
-  CHECK(plots_of(no_seeds, "Ranking") == plots_of(whole, "Ranking"));
-
-  const size_t limit = kPageTemplate.size() + (no_seeds.size() - kPageTemplate.size()) / 2;
-  const std::string part = make_report_page({&run, 1}, {}, limit);
-  CHECK(part.size() <= limit);
-  const Json names = data_of(part)["names"], all_names = data_of(whole)["names"];
-  REQUIRE(names.size() > 10);
-  REQUIRE(names.size() < 50);
-  CHECK(names == Json(std::vector<Json>(all_names.begin(), all_names.begin() + static_cast<int>(names.size()))));
-  CHECK(part.find(fmt::format("Note: This page leaves out {} of 50 encodings, which have the worst mean ranks",
-                              50 - names.size())) != part.npos);
-  CHECK(data_of(make_report_page({&run, 1}, {}, 1))["names"].size() == 1);
+  const Summary summary = summarize(report);
+  const auto page = [&](size_t most) {
+    return make_report_page(merge_reports({&run, 1}), summary, {&run, 1}, {}, most);
+  };
+  const std::vector<std::string> all = page(2 * 50 * 3).items.names;
+  REQUIRE(all.size() == 50);
+  const Page part = page(2 * 20 * 3 + 5);
+  CHECK(part.items.names == std::vector<std::string>(all.begin(), all.begin() + 20));
+  CHECK(part.notes.back().starts_with(
+      "Note: The plots leave out 30 of 50 encodings, which have the worst mean ranks"));
+  CHECK(page(1).items.names.size() == 1);
 }

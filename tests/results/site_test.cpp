@@ -23,15 +23,15 @@ const std::vector<SiteEntry> kEntries{{Names::encodings, "rope", "encoding, rota
                                       {Names::claims, "rope-fails", "claim", {}, ""}};
 
 Document small_document() {
-  const Plot plot{.kind = "table", .title = "A plot", .about = "", .columns = {{"row", "row"}}};
+  const Plot plot{.kind = "dots", .title = "A plot", .about = "", .columns = {{"row", "row"}}, .rows = {{"a"}}};
   return {.title = "a & b {{content}}",
           .blocks = {Text{"A <note>."}, Heading{"Facts & more"}, Text{"q k <sup>\nline", /*is_preformatted=*/true},
                      Facts{{{"empty", ""}, {"like", "rope, größe_α:<b>", Names::encodings}}}, Text{"The tasks:"},
                      Table{{{"task", Align::left, Names::tasks}, {"mean", Align::right}},
                            {{"rope *", Cell("0.5 < 1", Tone::good)}}},
                      Heading{"Without texts"}},
-          .page_blocks = [plot] {
-            return std::vector<Document::Block>{Heading{"Plots"}, plot};
+          .page = [plot] {
+            return Page{.sections = {{"Plots", "", {plot}}}};
           }};
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("a page of a document escapes texts, links names, and has its texts be
   CHECK(!has(page, "Without texts"));
   CHECK(has(page, "<script src=\"../files/vega.js\"></script>"));
   Document without_plots = small_document();
-  without_plots.page_blocks = {};
+  without_plots.page = {};
   CHECK(!has(make_site_page("a.html", without_plots, addresses).text, "files/vega.js"));
   const std::string alone = to_html(make_page(small_document()));
   CHECK(has(alone, "<th scope=\"row\">rope *</th>"));

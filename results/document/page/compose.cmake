@@ -62,7 +62,7 @@ return {parse: modules[\"vega-parser\"].parse, View: modules[\"vega-view\"].View
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(READ ${here}/page.css PAGE_STYLE)
 set(PAGE_SCRIPT "\"use strict\";\n(() => {\n")
-foreach(part IN ITEMS state plots filters cell page sort)  # one script, in the order in which each uses those before it
+foreach(part IN ITEMS state plots filters page sort)  # one script, in the order in which each uses those before it
   file(READ ${here}/${part}.js text)
   string(APPEND PAGE_SCRIPT "${text}")
 endforeach()

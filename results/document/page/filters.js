@@ -77,7 +77,7 @@ function filters() {
   const chooser = element("details", {id: "chooser"}, bar.summary,
     element("div", {}, ...[...bar.choices.values()].map(choice => choice.label),
             button("None", () => choose([])), button(`First ${most_curves}`, () => choose(null))));
-  chooser.open = !opens_with_results && page.names.length <= 12 && innerWidth >= 640;
+  chooser.open = !document.querySelector("main table") && page.names.length <= 12 && innerWidth >= 640;
   bar.legend = element("div", {id: "legend"});  // visible while the chooser, which shows the same, is closed
   bar.node = element("div", {id: "filters", role: "search"},
     element("label", {}, "Filter", bar.text),

@@ -2,7 +2,6 @@
 read_address();
 const main = document.querySelector("main"), contents = document.querySelector("nav ul");
 let plot_number = 0;
-const opens_with_results = page.sections.length > 0 && is_first_table(page.sections[0].plots[0]);
 
 /// Shows a section, scrolls to it, and stores it in the address. If it is a task of the board, shows the plots of this task.
 function open_section(index) {
@@ -12,21 +11,19 @@ function open_section(index) {
   redraw(() => false);
   scroll_to(document.getElementById(state.at));
 }
-if (page.names.length && !opens_with_results) main.append(filters());
+if (page.names.length) main.append(filters());
 selection = filter();
 for (const [index, section] of page.sections.entries()) {
   const of_kind = kind => section.plots.every(plot => plot.kind === kind);
-  const is_results = opens_with_results && index === 0;
-  const grid = element("div", {class: is_results ? "" : of_kind("heat") && page.names.length && !section.plots[0].details.phase && !section.plots[0].details.pairs ? (page.tasks.length > most_columns ? "plots single" : "plots maps") : of_kind("heat") || of_kind("curve") ? "plots" : "plots wide"});
+  const grid = element("div", {class: of_kind("heat") && page.names.length && !section.plots[0].details.phase && !section.plots[0].details.pairs ? (page.tasks.length > most_columns ? "plots single" : "plots maps") : of_kind("heat") || of_kind("curve") ? "plots" : "plots wide"});
   for (const plot of section.plots) {
     plot.section = section.title;
     grid.append(figure(with_rows(plot, plot_number++)));
   }
   section.is_screen = section.plots.every(plot => plot.details.screen);
-  section.node = element("section", {"aria-labelledby": `section${index}`, ...(is_results && {id: "results"})}, element("h2", {id: `section${index}`}, section.title),
+  section.node = element("section", {"aria-labelledby": `section${index}`}, element("h2", {id: `section${index}`}, section.title),
                       ...(section.about ? [element("p", {class: "about"}, section.about)] : []), grid);
   main.append(section.node);
-  if (page.names.length && is_results) main.append(filters());
   const link = element("a", {href: `#at=section${index}`}, section.title);
   link.addEventListener("click", event => {
     event.preventDefault();  // the address keeps the filters too
@@ -35,13 +32,11 @@ for (const [index, section] of page.sections.entries()) {
   section.item = element("li", {}, link);
   contents.append(section.item);
 }
-document.body.append(dialog);
-
 function follow_address() {
   apply();
+  if (state.open) state.at = `section${page.sections.findIndex(section => section.title === state.open)}`;
   if (/^section\d+$/.test(state.at) && document.getElementById(state.at)) scroll_to(document.getElementById(state.at));
   if (state.claim) open_claim();
-  if (state.cell) show_cell(); else if (dialog.open) dialog.close();
 }
 follow_address();
 addEventListener("hashchange", () => {

@@ -111,9 +111,6 @@ async function draw(plot) {
     if (plot.view) plot.view.finalize();
     const runtime = vega.parse(spec, theme(), {ast: true});
     plot.view = new vega.View(runtime, {expr: vega.expressionInterpreter, renderer: "svg", container: plot.view_node, hover: true});
-    if (plot.details.cells) {
-      plot.view.addEventListener("click", (event, item) => item?.datum?.row && open_cell(item.datum.row, item.datum.column));
-    }
     if (plot.signals.addresses) {
       plot.view.addEventListener("click", (event, item) => {
         const address = plot.signals.addresses[item?.datum?.row];
@@ -155,7 +152,16 @@ const visibility = new IntersectionObserver(entries => {
   }
   draw_queued();
 }, {rootMargin: "600px"});
-const draw_all = () => Promise.all(plots.filter(plot => plot.view_node && !plot.drawn && !plot.node.closest("[hidden]")).map(draw));
+const draw_all = () => Promise.all(plots.filter(plot => !plot.drawn && !plot.node.closest("[hidden]")).map(draw));
+
+/// Opens the plot of the claim in the address, if there is one.
+function open_claim() {
+  const node = plots.find(plot => plot.details.opened_by === state.claim)?.node;
+  if (!node) return;
+  node.tabIndex = -1;
+  node.focus({preventScroll: true});  // so that the next Tab goes on from here
+  scroll_to(node);
+}
 
 /// Returns true if the filters select values of a plot.
 function is_selected({phase, task, encodings}) {
@@ -175,7 +181,7 @@ function hide_empty_sections() {
 
 /// Draws plots again. Plots outside of the window are drawn when they come near.
 function redraw(should_draw) {
-  for (const plot of plots.filter(plot => plot.view_node)) {
+  for (const plot of plots) {
     plot.node.hidden = !is_selected(plot.details);
     if (!plot.drawn || !should_draw(plot)) continue;
     plot.drawn = 0;
@@ -186,62 +192,13 @@ function redraw(should_draw) {
 
 const text_of = value => value === null ? "" : Array.isArray(value) ? value.join(" ") : String(value);
 
-/// Returns true if the page opens with this table.
-const is_first_table = plot => Boolean(plot.details.results || plot.details.summary || plot.details.verdicts);
-
-/// Returns the parts of a name. A narrow window may break lines between them.
-const breakable = name => name.split(/(?<=[_:])/).flatMap(part => [part, element("wbr")]);
-
-/// Returns a cell of the first table. Only long texts are broken into lines.
-const first_cell = text => element("td", text.length > 40 ? {class: "text"} : {}, text);
-
-/// Scrolls to the plot of the claim in the address, if there is one.
-function open_claim() {
-  const plot = plots.find(other => other.details.opened_by === state.claim);
-  if (plot) go_to(plot.node);
-}
-
-/// Returns the rows of a table of verdicts. The name of a row opens its plot, if there is one.
-function verdicts_body(plot) {
-  const has_plot = name => page.sections.some(section => section.plots.some(other => other.details.opened_by === name));
-  const open = name => {
-    state.claim = name;
-    write_address();
-    open_claim();
-  };
-  return element("tbody", {}, ...plot.rows.map(row => element("tr", {}, ...row.map((text, i) =>
-    i ? first_cell(text) : element("th", {scope: "row"}, ...(has_plot(text) ? [button(breakable(text), () => open(text))] : breakable(text)))))));
-}
-
-/// Returns the rows of the summary of the board. A task opens its section.
-function summary_body(plot) {
-  const section_of = task => page.sections.findIndex(section => section.title === task);
-  return element("tbody", {}, ...plot.rows.map(row => element("tr", {}, ...row.map((text, i) =>
-    i ? first_cell(text) : element("th", {scope: "row"}, button(breakable(text), () => open_section(section_of(text))))))));
-}
-
-/// Returns the rows of the table of results: the legend symbol of each encoding, and cells that open their seeds.
-function results_body(plot) {
-  const tasks = plot.columns.map(column => column.title);
-  return element("tbody", {}, ...plot.rows.map(row => element("tr", {}, ...row.map((text, i) => i ?
-    element("td", text.includes("not learned") ? {class: "faint"} : {}, text && button(text, () => open_cell(row[0], tasks[i]))) :
-    element("th", {scope: "row"}, legend_symbol(text), text)))));
-}
-
 function table(plot) {
   const rows = plot.rows.slice(0, most_table_rows);
   const numeric = plot.columns.map((_, i) => rows.some(row => typeof row[i] === "number"));
   const cell = (tag, child, i, scope) => element(tag, {...(numeric[i] && {class: "number"}), ...(scope && {scope})}, child);
   const head = element("tr", {}, ...plot.columns.map((column, i) => cell("th", column.title, i, "col")));
-  const body = element("tbody");
-  for (const [kind, make_body] of [["results", results_body], ["summary", summary_body], ["verdicts", verdicts_body]]) {
-    if (plot.details[kind]) return element("table", {class: `results ${kind}`, "aria-label": plot.title}, element("thead", {}, head), make_body(plot));
-  }
-  for (const row of rows) {
-    const link = plot.details.cells && button(text_of(row[0]), () => open_cell(row[0], row[1]));
-    body.append(element("tr", {}, ...row.map((value, i) => i ? cell("td", text_of(value), i) : cell("th", link || text_of(value), i, "row"))));
-  }
-  return element("table", {"aria-label": plot.title}, element("thead", {}, head), body);
+  const body = rows.map(row => element("tr", {}, ...row.map((value, i) => i ? cell("td", text_of(value), i) : cell("th", text_of(value), i, "row"))));
+  return element("table", {"aria-label": plot.title}, element("thead", {}, head), element("tbody", {}, ...body));
 }
 
 const csv_field = text => {
@@ -281,18 +238,7 @@ function collapsible(summary, make) {
   return details;
 }
 
-/// Returns the table that the page opens with. The section has its title.
-function result_figure(plot) {
-  const node = element("figure", {"aria-label": plot.title},
-    element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": `Table: ${plot.title}`}, table(plot)),
-    element("figcaption", {}, element("p", {}, plot.about)), button("Save as CSV", () => save("results.csv", csv(plot), "text/csv")));
-  plots.push(plot);
-  node.plot = plot;
-  return plot.node = node;
-}
-
 function figure(plot) {
-  if (is_first_table(plot)) return result_figure(plot);
   const id = `plot${plots.push(plot)}`, name = plot.title.replace(/[^\w]+/g, "_");
   const node = element("figure", {class: plot.kind, "aria-labelledby": id},
                        element("figcaption", {}, element("h3", {id}, plot.title), element("p", {id: `${id}about`}, plot.about)));
@@ -302,10 +248,6 @@ function figure(plot) {
   const whole_table = () => [scroll(`Table: ${plot.title}`, table(plot)),
                              ...(plot.size > most_table_rows ? [element("p", {class: "note"}, `The first ${most_table_rows} rows; the CSV has all ${plot.size}.`)] : []),
                              button("Save as CSV", () => save(`${name}.csv`, csv(plot), "text/csv"))];
-  if (!(plot.kind in specifications)) {
-    node.append(...(plot.size > 50 ? [collapsible(`Table (${plot.size} ${plot.size === 1 ? "row" : "rows"})`, whole_table)] : whole_table()));
-    return node;
-  }
   plot.view_node = element("div", {class: "view", tabindex: 0, role: "group", "aria-labelledby": id, "aria-describedby": `${id}about`});
   const spec_text = () => JSON.stringify(specification(plot, plot.rows), null, 1);
   node.append(plot.view_node,

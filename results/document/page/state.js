@@ -1,5 +1,5 @@
 // Stores the data of the page and the reader's choices, and keeps the choices in the page's address:
-// #text=rope&family=rotary&sort=family&show=rope&show=alibi&task=flip_flop&encoding=rope&at=section2&open=counting
+// #text=rope&family=rotary&sort=family&show=rope&show=alibi&at=section2&open=counting
 const json = id => JSON.parse(document.getElementById(id).textContent);
 const page = json("page"), specifications = json("specifications");
 const most_curves = 8, most_columns = 24;  // a map of more tasks needs the whole width
@@ -26,7 +26,6 @@ function read_address() {
   state.family = given.get("family") || "";
   state.sort = given.get("sort") || "rank";  // rank, family, name, or "task " and a task
   state.show = given.has("show") ? given.getAll("show").filter(name => family_of.has(name)) : null;  // null: the best of the selected ones
-  state.cell = given.has("task") && given.has("encoding") ? {task: given.get("task"), encoding: given.get("encoding")} : null;
   state.at = given.get("at") || "";
   state.claim = given.get("claim") || "";  // whose plot is shown
   state.open = given.get("open") || "";  // the task of the board whose plots are shown
@@ -37,7 +36,6 @@ function write_address() {
     if (state[key] && !(key === "sort" && state.sort === "rank")) address.set(key, state[key]);
   }
   if (state.show) for (const name of state.show.length ? state.show : [""]) address.append("show", name);
-  if (state.cell) for (const key of ["task", "encoding"]) address.set(key, state.cell[key]);
   history.replaceState(null, "", `#${address}`);
 }
 
@@ -77,7 +75,3 @@ function button(label, action) {
   node.addEventListener("click", action);
   return node;
 }
-
-/// Rounds an accuracy as accuracy_text.h does: only 1 becomes 1.00, and the two values that are exactly halfway between two
-/// digits and that toFixed rounds up go to the even digit.
-const two_digits = value => value === null ? "" : value < 1 && value >= 0.995 ? ">0.99" : (value === 0.125 || value === 0.625 ? value - 0.001 : value).toFixed(2);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <sstream>
 #include <string>
 
@@ -54,33 +53,4 @@ TEST_CASE("the board of one or two encodings, or of a recurrent model, has a lin
       }
     }
   }
-}
-
-TEST_CASE(
-    "the board of two encodings counts the tasks that both have learned, and those on which tiers tell them apart") {
-  const TemporaryDirectory directory;
-  const Json board = Json::parse(posbench_command(directory, "board -e rope,alibi --format json").out);
-  int tasks = 0, differ = 0, learned_by_both = 0, rope_is_higher = 0;
-  for (const Json& task : board.at("tasks")) {
-    if (!task.at("mark").is_null()) continue;
-    ++tasks;
-    std::map<std::string, double> means;
-    std::set<int> tiers;
-    for (const Json& row : task.at("rows")) {
-      if (row.at("standing") != "not learned") means[row.at("encoding")] = row.at("mean").get<double>();
-      if (!row.at("tier").is_null()) tiers.insert(row.at("tier").get<int>());
-    }
-    differ += tiers.size() > 1 ? 1 : 0;
-    learned_by_both += means.size() == 2 ? 1 : 0;
-    rope_is_higher += means.size() == 2 && means["rope"] - means["alibi"] >= 0.02 ? 1 : 0;
-  }
-  std::string text = posbench_command(directory, "board -e rope,alibi").out;
-  text.resize(text.find("\n\n"));
-  std::ranges::replace(text, '\n', ' ');
-  CHECK(text.starts_with(fmt::format("Tasks learned, of {}: alibi ", tasks)));
-  CHECK(text.find(fmt::format(", both {}. Tiers, which need 5 seeds, tell them apart on {}. On the {}, the mean ",
-                              learned_by_both, differ, learned_by_both)) != std::string::npos);
-  CHECK(text.ends_with(fmt::format(", for rope on {}.", rope_is_higher)));
-  CHECK(posbench_command(directory, "board -e cope --by-task").out.find("\nflip_flop, out of distribution\n") !=
-        std::string::npos);
 }

@@ -75,7 +75,6 @@ TEST_CASE("show explains splits, settings, metrics, claims, aspects and verdicts
   CHECK(shown("aspect:State_tracking").starts_with("state tracking (aspect)\n"));
   CHECK(shown("counting").starts_with("counting (task"));
   CHECK(shown("aspect:counting").starts_with("counting (aspect)\n"));
-  CHECK(shown("weaker").find("posbench reproduce --list --verdict weaker") != std::string::npos);
   CHECK(shown("'not comparable'") == shown("not_comparable"));
   CHECK(shown("'too few seeds'").starts_with("too few seeds (verdict)\n\nof compare: "));
   CHECK(shown("inconclusive").find("\nof a claim: ") != std::string::npos);

@@ -3,7 +3,7 @@ Object.assign(test, {
   // Returns the plots of a kind that can be seen, each with the numbers of its marks.
   async plots(kind) {
     await posbench.draw_all();
-    const count = (plot, name) => plot.view_node ? plot.view_node.querySelectorAll(`.${name} path`).length : 0;
+    const count = (plot, name) => plot.view_node.querySelectorAll(`.${name} path`).length;
     return posbench.plots.filter(plot => plot.kind === kind).map(plot => ({
       title: plot.title, rows: plot.rows, signals: plot.signals, details: plot.details, is_drawn: Boolean(plot.drawn),
       marks: Object.fromEntries(["seed_dots", "thresholds", "published_values", "means"].map(name => [name, count(plot, name)]))}));

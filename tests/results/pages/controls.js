@@ -15,7 +15,7 @@ Object.assign(test, {
             title: figure.plot.title};
   },
 
-  // Returns the names of the map whose cells open, and the number of curves.
+  // Returns the names of the first map, and the number of curves.
   async map() {
     await test.settle();
     const view = posbench.plots.find(plot => plot.details.cells).view, rows = view.scale("y").domain();
@@ -36,25 +36,6 @@ Object.assign(test, {
     const shown = [...document.querySelectorAll("main > section")].filter(section => !section.hidden);
     return [shown.filter(section => [...section.querySelectorAll("figure")].every(figure => figure.hidden)).length,
             document.querySelectorAll("nav li[hidden]").length];
-  },
-
-  // Returns the middle of the first cell of a map, and its names.
-  async first_cell() {
-    await test.settle();
-    document.querySelector("figure.heat").scrollIntoView();
-    const cell = document.querySelector("figure.heat .cells path"), box = cell.getBoundingClientRect();
-    return [box.x + box.width / 2, box.y + box.height / 2, cell.__data__.datum.row, cell.__data__.datum.column];
-  },
-
-  async dialog() {
-    await test.settle();
-    const node = document.querySelector("dialog");
-    return {open: node.open, title: node.querySelector("h2")?.textContent, cells: test.table("dialog"),
-            buttons: [...node.querySelectorAll("button")].map(button => button.textContent)};
-  },
-  open_configuration() {
-    [...document.querySelectorAll("dialog button")].find(button => button.textContent.startsWith("Configuration")).click();
-    return document.getElementById("configuration0").open && !document.querySelector("dialog").open;
   },
 
   // Returns the names, colors and dashes of the legend, those of the curves of the chosen encodings, and all names in order.

@@ -13,7 +13,7 @@ var test = {
     for (const section of document.querySelectorAll("main > section")) {
       const plots = [];
       for (const figure of section.querySelectorAll("figure")) plots.push(await test.look_at(figure));
-      sections.push({title: section.querySelector("h2").textContent, plots});
+      if (plots.length) sections.push({title: section.querySelector("h2").textContent, plots});
     }
     const chooser = document.querySelectorAll("#chooser label");
     return {sections, problems: posbench.problems, title: document.title, width: document.documentElement.scrollWidth,
@@ -71,7 +71,7 @@ var test = {
   async labels() {
     await posbench.draw_all();
     const cut = [], overlapping = [];
-    for (const plot of posbench.plots.filter(plot => plot.view_node && !plot.node.closest("[hidden]"))) {
+    for (const plot of posbench.plots.filter(plot => !plot.node.closest("[hidden]"))) {
       const svg = plot.view_node.querySelector("svg").getBoundingClientRect();
       for (const text of plot.view_node.querySelectorAll("svg text")) {
         const box = text.getBoundingClientRect();
@@ -101,12 +101,11 @@ var test = {
     return [...document.querySelectorAll(`${selector} tbody tr`)].map(row => [...row.cells].map(cell => cell.textContent));
   },
 
-  // Clicks the button of a row of the first table.
+  // Clicks the name of a row of the first table.
   open_row(name) {
-    [...document.querySelectorAll(".results th button")].find(button => button.textContent === name).click();
+    [...document.querySelectorAll(".results tbody th a")].find(link => link.textContent === name).click();
   },
 
-  links(selector) { return [...document.querySelectorAll(`${selector} a`)].map(link => link.href); },
   hash() { return location.hash.slice(1); },
   width() { return document.documentElement.scrollWidth; }
 };

@@ -1,0 +1,214 @@
+#include "results/presentation/board_document.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "results/presentation/accuracy_text.h"
+#include "results/presentation/encoding_overview.h"
+#include "results/presentation/over_tasks_text.h"
+#include "results/presentation/report_page.h"
+#include "results/statistics/over_tasks.h"
+
+namespace posbench {
+namespace {
+
+Plot strip(const BoardTask& task, const BoardOptions& options) {
+  Plot plot{.kind = "strip",
+            .title = split_title(task),
+            .about = task_summary_text(task, options),
+            .columns = {{"row", "encoding"},
+                        {"series", "standing"},
+                        {"mean", "mean"},
+                        {"values", "seeds"},
+                        {"threshold", "threshold"},
+                        {"need", "need"},
+                        {"published", "published"},
+                        {"in_distribution", "in distribution"},
+                        {"cost", "cost"}}};
+  Json labels = Json::object();
+  for (const BoardRow& row : all_rows(task)) {
+    Json values = Json::array();
+    for (const double value : row.values) values.push_back(round_for_page(value));
+    plot.rows.push_back({row.encoding, status_text(row), round_for_page(row.mean), std::move(values), nullptr, "",
+                         nullptr, row.in_distribution ? round_for_page(*row.in_distribution) : Json(nullptr),
+                         row.cost ? round_for_page(*row.cost) : Json(nullptr)});
+    labels[row.encoding] = cost_text(row) + (row.unsettled ? " ?" : "");
+  }
+  plot.signals = {{"x_title", metric_info(options.metric).title}, {"labels", std::move(labels)}};
+  plot.details["task"] = task.task;
+  return plot;
+}
+
+/// Returns the mean out of distribution and each split, or only the split that the user gave.
+std::vector<BoardOptions> shown_splits(const TaskBaseline& task, const BoardOptions& options) {
+  std::vector<BoardOptions> all{options};
+  if (options.split != to_string(SplitKind::out_of_distribution)) return all;
+  for (const SplitBaseline& split : task.splits) {
+    all.push_back(options);
+    all.back().split = split.name;
+  }
+  if (task.splits.size() == 2) all.erase(all.begin());  // the mean is over one split, which has a plot of its own
+  return all;
+}
+
+BoardReport of_task(const BoardReport& all, const TaskBaseline& task) {
+  BoardReport one{.user_experiments = all.user_experiments, .costs = all.costs, .find_mark = all.find_mark};
+  one.report.tasks = {task};
+  for (const ExperimentResult& experiment : all.report.experiments) {
+    if (experiment.id.task == task.task) one.report.experiments.push_back(experiment);
+  }
+  for (const ExperimentResult& experiment : all.recurrent.experiments) {
+    if (experiment.id.task == task.task) one.recurrent.experiments.push_back(experiment);
+  }
+  return one;
+}
+
+/// Removes the rows that are not shown, and tasks that then have none. Tiers and counts stay those of all.
+void hide_rows(Board& board, const ShowsRow& shows) {
+  for (BoardTask& task : board.tasks) {
+    const auto is_hidden = [&](const BoardRow& row) { return !shows(task.task, row.encoding); };
+    std::erase_if(task.rows, is_hidden);
+    std::erase_if(task.recurrent, is_hidden);
+  }
+  std::erase_if(board.tasks, [](const BoardTask& task) { return task.rows.empty() && task.recurrent.empty(); });
+}
+
+std::vector<Plot> seed_plots(const BoardReport& all, const TaskBaseline& task, const BoardOptions& options,
+                             const ShowsRow& shows) {
+  const BoardReport one = of_task(all, task);
+  std::vector<Plot> plots;
+  for (const BoardOptions& split : shown_splits(task, options)) {
+    Board board = make_board(one, split);
+    hide_rows(board, shows);
+    if (!board.tasks.empty()) plots.push_back(strip(board.tasks[0], split));
+  }
+  return plots;
+}
+
+bool show_all(const std::string&, const std::string&) { return true; }
+
+using Blocks = std::vector<Document::Block>;
+
+void add_notes(const std::vector<std::string>& notes, Blocks& blocks) {
+  for (const std::string& note : notes) blocks.emplace_back(Note{note});
+}
+
+/// Adds the definition of each task and its table.
+void add_tasks(const Board& board, const BoardTexts& words, Blocks& blocks) {
+  for (const BoardTask& task : board.tasks) {
+    blocks.emplace_back(Heading{fmt::format("{}, {}", task.task, split_title(task))});
+    blocks.emplace_back(Text{words.about ? words.about(task.task) : ""});
+    blocks.emplace_back(Text{task_summary_text(task, board.options)});
+    blocks.emplace_back(board_table(task));
+  }
+  add_notes(board_length_notes(board), blocks);
+}
+
+constexpr const char* kAboutByTask = "The flag --by-task prints every task with its definition and all rows.";
+
+/// Adds the tables of one encoding, or recurrent model, on several tasks.
+void add_encoding(const Board& board, Blocks& blocks) {
+  blocks.emplace_back(Text{overview_text(board)});
+  std::ranges::move(overview_blocks(board), std::back_inserter(blocks));
+  if (!board.tasks.front().rows.empty()) blocks.emplace_back(Note{kAboutInterquartileMean});
+  blocks.emplace_back(Note{kAboutByTask});
+}
+
+/// Adds the table of a few encodings on several tasks, the best over all tasks first, and their means over the
+/// tasks.
+void add_few(const Board& board, std::vector<std::string> encodings, Blocks& blocks) {
+  const OverTasks over = summarize_over_tasks(board);
+  std::ranges::stable_sort(encodings, {}, [&](const std::string& encoding) {
+    return std::ranges::find(over.rows, encoding, &OverTasksRow::encoding) - over.rows.begin();
+  });
+  blocks.emplace_back(side_by_side_table(board, encodings));
+  blocks.emplace_back(over_tasks_table(over));
+  std::vector<std::string> notes = over_tasks_notes(over, board.options);
+  if (!over.tasks.empty())
+    notes.front() = fmt::format("Over {} tasks that an encoding has learned.", over.tasks.size());
+  add_notes(notes, blocks);
+  blocks.emplace_back(Note{kAboutByTask});
+  add_notes(side_by_side_notes(board), blocks);
+}
+
+/// Adds a row for each task; then, for several tasks, a row for each encoding over all of them.
+void add_summary(const Board& board, Blocks& blocks) {
+  blocks.emplace_back(board_summary(board));
+  add_notes(board_summary_notes(board), blocks);
+  if (board.tasks.size() < 2) return;
+  const OverTasks over = summarize_over_tasks(board);
+  if (over.rows.empty() && over.incomplete.empty() && !over.tasks.empty()) return;  // only recurrent models
+  blocks.emplace_back(over_tasks_table(over));
+  add_notes(over_tasks_notes(over, board.options), blocks);
+  blocks.emplace_back(Note{kAboutByTask});
+}
+
+void add_blocks(const Board& board, const BoardTexts& words, bool by_task, Blocks& blocks) {
+  if (by_task || board.tasks.size() == 1) {
+    add_tasks(board, words, blocks);
+  } else if (has_one_encoding(board)) {
+    add_encoding(board, blocks);
+  } else if (const std::vector<std::string> few = few_encodings(board); !few.empty()) {
+    return add_few(board, few, blocks);
+  } else {
+    return add_summary(board, blocks);
+  }
+  add_notes(board_notes(board, words), blocks);
+}
+
+/// Returns for each task a plot of the seeds of every encoding, by tier and with its cost, for the mean out of
+/// distribution and for each split; then plots over all tasks and those of a report.
+Page make_page(const BoardReport& all, const Board& board, const BoardTexts& texts, const ShowsRow& shows) {
+  Page page{.title = "The board of position encodings"};
+  if (board.tasks.size() > 1) page.sections.push_back(over_tasks_section(summarize_over_tasks(board)));
+  for (const TaskBaseline& task : all.report.tasks) {
+    Section section{task.task, texts.about ? texts.about(task.task) : "",
+                    seed_plots(all, task, board.options, shows)};
+    for (Plot& plot : section.plots) plot.details["screen"] = board.tasks.size() > 1;
+    page.sections.push_back(std::move(section));
+  }
+  Report shown = all.report;
+  std::erase_if(shown.experiments, [&](const ExperimentResult& e) { return !shows(e.id.task, e.id.encoding); });
+  add_report_plots(shown, {.family = texts.family, .style = texts.style}, AddedSections::board, page);
+  return page;
+}
+
+}  // namespace
+
+Document make_board_document(const BoardReport& all, Board board, const BoardTexts& words, bool by_task,
+                             const ShowsRow& shown) {
+  const ShowsRow shows = shown ? shown : show_all;
+  hide_rows(board, shows);
+  if (board.tasks.empty())
+    throw InputError(fmt::format("the board has no result of these tasks, encodings and family; select others{}",
+                                 all.warnings.empty() ? "" : fmt::format(" ({})", fmt::join(all.warnings, "; "))));
+  Document document;
+  add_blocks(board, words, by_task, document.blocks);
+  add_notes(all.warnings, document.blocks);
+  document.rows = [=] { return board_csv(board, words); };
+  document.json = [=, &all] {
+    Json json = to_json(board, words, all.warnings);
+    if (board.tasks.size() > 1) json["over_tasks"] = to_json(summarize_over_tasks(board));
+    return json;
+  };
+  document.page = [=, &all] { return make_page(all, board, words, shows); };
+  document.find_page = [](Names names, const std::string& name) {
+    return names == Names::tasks ? "#open=" + name : "";
+  };
+  return document;
+}
+
+std::vector<Plot> seed_plots(const BoardReport& all, const TaskBaseline& task, const BoardOptions& options) {
+  return seed_plots(all, task, options, show_all);
+}
+
+}  // namespace posbench
