@@ -95,7 +95,7 @@ std::string name(const ExperimentId& id) {
 Repetition compare_experiment(const ExperimentResult& reported, const Experiment& experiment, IdleCores& cores) {
   Repetition result{.name = name(reported.id)};
   ExperimentObserver none;
-  ThreadPool pool(count_hardware_threads(), cores);
+  ThreadPool pool(count_cores(), cores);
   compare(to_json(reported), to_json(run_experiment(experiment, none, {}, pool)->back()), "", result);
   return result;
 }
