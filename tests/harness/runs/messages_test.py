@@ -146,7 +146,7 @@ class Messages(Case):
         names = [
             "",
             " ",
-            *"a b|a\nb|\t|\0|\x1b[31m|\x9b|\u202e|\u6a21|a,b|a=b|-a|a(|a)|((a))|(a)(b)|a:b|*|[a]|a\\".split("|"),
+            *["a b", "a\nb", "\t", "\x00", "\x1b[31m", "\x9b", "\u202e", "模", "a,b", "a=b", "-a", "a(", "a)", "((a))", "(a)(b)", "a:b", "*", "[a]", "a\\"],
         ]
         names += ["'\"<&", "all", "aspect:x", "train", "validation", "test:x"]
         accepted = []
