@@ -223,7 +223,7 @@ TEST_CASE("a run trains again what diverged in another one, and check names othe
   REQUIRE(posbench_command(directory, kRun + "-s 2 -o again --reuse other").code == 0);
   const Json again = read_json(directory / "again/report.json");
   CHECK(again.at("experiments")[0].at("status") == "ok");
-  CHECK(count_trained_by(again, "old") == again.at("experiments").size() - 1);
+  CHECK(count_trained_by(again, "old") == static_cast<int>(again.at("experiments").size()) - 1);
   const Outcome checked = posbench_command(directory, "check again --sample 1");
   CHECK(checked.error.find("again: commit old trained ") != std::string::npos);
 }
