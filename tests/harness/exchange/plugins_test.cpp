@@ -22,7 +22,7 @@ TEST_CASE("a plug-in that fails is named, also if it ends the program or throws 
         Fault{"a\x1b[31m", "the name of task 'a?[31m' is invalid"}, Fault{"", "has no name"},
         Fault{"a,b", "is invalid"}, Fault{"flip_flop", "is registered twice"}}) {
     ::setenv("MARKED_TASK", name, 1);
-    for (const char* command : {"list tasks", "--version"}) {
+    for (const char* command : {"list tasks", "list encodings"}) {
       const std::string error = refusal(directory, fmt::format("--plugin '{}' {}", POSBENCH_MARKED_TASK, command));
       INFO(error);
       CHECK(error.starts_with("posbench: plug-in '" POSBENCH_MARKED_TASK "': "));
