@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -39,8 +41,8 @@ namespace fs = std::filesystem;
 bool is_exit_allowed = false;
 
 std::vector<Plugin>& loaded() {
-  static std::vector<Plugin> plugins;
-  return plugins;
+  static auto* const plugins = std::make_unique<std::vector<Plugin>>().release();  // exists while exit() runs
+  return *plugins;
 }
 
 /// Refuses a file that was not built for this program.
@@ -72,8 +74,14 @@ std::string try_loading(const std::string& path) {
   const pid_t child = fork();
   if (child == 0) {
     dup2(ends[1], STDERR_FILENO);
-    const bool is_loaded = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr;
-    const std::string_view result = is_loaded ? std::string_view(&kLoaded, 1) : dlerror();
+    std::string result;
+    try {
+      result = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr ? std::string(1, kLoaded) : dlerror();
+    } catch (const std::exception& error) {
+      result = fmt::format("throws an exception while it is loaded: {}", error.what());
+    } catch (...) {
+      result = "throws an exception while it is loaded";
+    }
     _exit(write(ends[1], result.data(), result.size()) < 0 ? 2 : 0);
   }
   close(ends[1]);

@@ -17,8 +17,9 @@ TEST_CASE("a plug-in that fails is named, also if it ends the program or throws 
     const char *name, *message;
   };
   for (const auto& [name, message] :
-       {Fault{"exit", "ends the program while it is loaded"}, Fault{"int", "terminate called after throwing"},
-        Fault{"exception", "no table"}, Fault{"bad name<img>", "the name of task 'bad name<img>' is invalid"},
+       {Fault{"exit", "ends the program while it is loaded"},
+        Fault{"int", "throws an exception while it is loaded"}, Fault{"exception", "no table"},
+        Fault{"bad name<img>", "the name of task 'bad name<img>' is invalid"},
         Fault{"a\x1b[31m", "the name of task 'a?[31m' is invalid"}, Fault{"", "has no name"},
         Fault{"a,b", "is invalid"}, Fault{"flip_flop", "is registered twice"}}) {
     ::setenv("MARKED_TASK", name, 1);
