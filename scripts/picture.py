@@ -2,7 +2,7 @@
 """Saves plots of a page as SVG files for a README or slides. Headless Chromium draws them.
 
     posbench report results/data/reference/report.json -o page.html
-    scripts/picture.py page.html "effective length" -o results/data/reference/effective_length.svg
+    scripts/picture.py page.html counting -o results/data/reference/accuracy_by_multiple.svg
 
 Takes the first plot whose title has the given words in it; without -o it lists all titles.
 """
@@ -48,8 +48,8 @@ def main():
             f"new Promise(done => {{ const check = () => {figure}.querySelector('svg') ? done() : "
             "requestAnimationFrame(check); check(); })"
         )
-        browser.run(f"{figure}.querySelector('svg').style.background = 'white'")  # also where a page is dark
-        svg = browser.run(f"new XMLSerializer().serializeToString({figure}.querySelector('svg'))")
+        save = f"[...{figure}.querySelectorAll('button')].find(button => button.textContent.includes('SVG')).click()"
+        svg = browser.run(f"new Promise(done => {{ URL.createObjectURL = blob => (blob.text().then(done), '#'); {save}; }})")
     with open(request.output, "w", encoding="utf-8") as file:
         file.write(svg + "\n")
 

@@ -58,6 +58,10 @@ class Task {
   /// Draws an example for training, validation or tests. A task that reads finite data overrides it, so that
   /// training, validation and tests share no samples.
   virtual Example sample_of(Purpose, int length, Rng& rng) const { return sample(length, rng); }
+  /// Returns the number of tokens before the question: a begin token.
+  virtual int tokens_before() const { return 0; }
+  /// Returns true if sample_of() draws tests and training from separate parts.
+  virtual bool has_separate_tests() const { return false; }
   /// Returns the mean entropy in nats of the scored answers, given the tokens read: the least mean loss. Returns
   /// nullopt if it is not known.
   virtual std::optional<double> entropy() const { return std::nullopt; }
@@ -111,7 +115,15 @@ struct TaskInfo {
     std::vector<std::pair<std::string, std::string>> options;  // the options that it changes
     std::string why;                                           // the one cause that it isolates
   };
-  std::vector<Split> splits;           // in_distribution first
+  std::vector<Split> splits;  // in_distribution first
+  /// The options with which the evidence of an answer is uniformly anywhere in the sequence, instead of as far
+  /// away as in training. The factor "1x(length)" in a value becomes the multiple of the tested length. No
+  /// options: it is so in training. A task that sets Example::evidence states it, apart from `then`, whose second
+  /// task decides.
+  struct Far {
+    std::vector<std::pair<std::string, std::string>> options = {};
+  };
+  std::optional<Far> far = std::nullopt;
   double largest_answer_fraction = 0;  // upper bound of the frequency of any answer in any split; 0: chance level
   Shortcuts shortcuts = {};
   Learnability learnability = Learnability::learnable;

@@ -13,7 +13,9 @@ const EncodingInfo kInfo{
     .used_in = {"Jamba"},
     .notes =
         "A bidirectional model without positions cannot distinguish orders of tokens; it can be run as a "
-        "baseline. The code of the second paper omits 1 / sqrt(D), which T5's initializer absorbs. It is "
+        "baseline. The published results on the Chomsky tasks (Deletang et al. 2023; profile che) are those of such an "
+        "encoder with empty answer slots, which the board calls none (bidirectional); by default none is a causal model, "
+        "which learns order from its mask. The code of the second paper omits 1 / sqrt(D), which T5's initializer absorbs. It is "
         "kept here, so that encodings differ only in position.",
     .permutation_invariant = true,
     .without_attention = true,

@@ -224,7 +224,7 @@ void add_board(CommandLine& line) {
   command
       .text(
           "--length", [request](const std::string& text) { request->length = parse_length(text); },
-          "multiple of the trained length, as in 4x: with --aspects, rank by the tasks on which more than half of the "
+          "multiple of the trained length, as in 4x: with --aspects, rank by the tasks on which at least half of the "
           "seeds have 0.90 of the sequences right there")
       .default_text("none")
       .needs("--aspects");

@@ -75,6 +75,14 @@ void add_baseline(const TaskBaseline& baseline, Document& document) {
                        kBaselineSamples / 2, baseline.training_samples.value_or(0))});
 }
 
+/// Returns the form of the task in which the evidence is uniformly anywhere.
+std::string far_text(const TaskInfo::Far& far) {
+  std::vector<std::string> options;
+  for (const auto& [name, value] : far.options) options.push_back(name + "=" + value);
+  return fmt::format("far evidence, of the effective length: {}",
+                     options.empty() ? "as in training" : fmt::format("{}", fmt::join(options, ", ")));
+}
+
 /// Adds the definition, the options and the splits of a registered task.
 void add_definition(const TaskEntry& entry, const std::string& spec, const TaskBaseline* stored, bool measures,
                     Document& document) {
@@ -83,6 +91,7 @@ void add_definition(const TaskEntry& entry, const std::string& spec, const TaskB
   if (!entry.options.empty()) document.blocks.push_back(options_table(entry.options));
   document.blocks.push_back(Heading{"Splits"});
   document.blocks.push_back(splits_table(setup));
+  if (entry.info.far) document.blocks.push_back(Note{far_text(*entry.info.far)});
   for (const std::string& split : setup.skipped_splits) document.blocks.push_back(Note{"skipped: " + split});
   if (stored != nullptr) {
     add_baseline(*stored, document);

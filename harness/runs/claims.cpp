@@ -40,6 +40,8 @@ RunConfig make_claim_config(const ClaimFile& file, ClaimSize size) {
   const ClaimSetting& setting = file.settings.at(size);
   RunConfig config = make_config({.profile = setting.profile});
   config.evaluation.grid = config.evaluation.shift = 0;  // the rules of claims are about the splits of tasks
+  config.evaluation.grid_rules = 1;
+  config.training.reserve = false;  // as the stored runs were trained
   overlay(setting.config, fmt::format("{}.json: {}.config", file.claim.name, to_string(size)), config);
   return config;
 }

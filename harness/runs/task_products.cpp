@@ -43,7 +43,7 @@ TaskProducts::TaskProducts(const TaskSetup& task) {
   }
   for (const TaskGrid& grid : task.grids) {
     for (const TaskGrid::Point& point : grid.points)
-      tests_ += forward(*point.task, false, evaluation.loops) * grid_sequences(evaluation.grid, point.multiple);
+      tests_ += forward(*point.task, false, evaluation.loops) * expected_sequences(evaluation, point.multiple);
   }
   if (task.options.extend.steps == 0) return;
   further_step_ = forward(task.further_training_task(), true) * 3 * training.batch;

@@ -107,6 +107,19 @@ double fraction_seen(std::span<const SampleStream::Sample> samples,
   return static_cast<double>(seen) / static_cast<double>(samples.size());
 }
 
+constexpr int kReservedSamples = 300;  // each takes about ten draws
+
+/// Returns samples as tests draw them.
+std::vector<SampleStream::Sample> draw_reserved(const TaskSetup& setup, const SampleStream& all, int count,
+                                                const std::stop_token& stop) {
+  SampleStream samples = all;
+  samples.reserve = setup.reserve.get();
+  std::vector<SampleStream::Sample> drawn;
+  for (int n = 0; n < count && !stop.stop_requested(); ++n)
+    drawn.push_back(samples(static_cast<std::uint64_t>(n)));
+  return drawn;
+}
+
 }  // namespace
 
 int num_training_samples(const TrainingOptions& training, int limit) {
@@ -131,6 +144,11 @@ TaskBaseline measure_baselines(const TaskSetup& setup, int count, const std::sto
     split.entropy = setup.tasks[i]->entropy();
     split.options.emplace(setup.splits[i].options.begin(), setup.splits[i].options.end());
     for (const auto& [name, view] : views()) split.trivial[name] = measure(drawn, view);
+    if (setup.reserve) {
+      drawn = draw_reserved(setup, samples, std::min(count, kReservedSamples), stop);
+      split.exempt_lengths = setup.reserve->exempt_lengths(*setup.tasks[i]);
+    }
+    if (stop.stop_requested()) return baseline;
     split.seen_in_training = fraction_seen(drawn, trained, trained_on);
     baseline.splits.push_back(std::move(split));
   }

@@ -17,8 +17,8 @@ int num_training_samples(const TrainingOptions&, int limit = kTrainingSamplesPer
 /// The predictors read nothing (constant), the last two tokens (last_token), the position in the sequence and the
 /// length (position), or the multiset of the tokens read before (bag_of_tokens). Each learns the most frequent
 /// answer for each key on one half of the samples and is scored on the other half. `seen_in_training` is the
-/// fraction of the samples that also occur among the first training samples of seed 0. If a stop is requested
-/// meanwhile, the remaining splits are missing.
+/// fraction of the samples, or with training.reserve of test samples, that also occur among the first training
+/// samples of seed 0. If a stop is requested meanwhile, the remaining splits are missing.
 TaskBaseline measure_baselines(const TaskSetup&, int samples = kBaselineSamples, const std::stop_token& = {});
 
 }  // namespace posbench

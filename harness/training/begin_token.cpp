@@ -24,6 +24,8 @@ class TaskAfterBeginToken final : public Task {
   Example sample_of(Purpose purpose, int length, Rng& rng) const override {
     return with_begin(task_->sample_of(purpose, length, rng));
   }
+  int tokens_before() const override { return 1; }
+  bool has_separate_tests() const override { return task_->has_separate_tests(); }
   std::optional<double> entropy() const override { return task_->entropy(); }
   std::string token_text(int token) const override {
     return token == begin() ? "[begin]" : task_->token_text(token);

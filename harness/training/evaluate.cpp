@@ -36,7 +36,7 @@ ScoredAnswer score_row(const Matrix& logits, Index n, Index outputs, const std::
   return score_answer(values, candidates, target);
 }
 
-SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples, int sequences,
+SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples, TestSize size,
                      const std::stop_token& stop, ThreadPool& pool) {
   const FlushDenormals flush;
   constexpr int kChunk = 64;
@@ -45,8 +45,9 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
   StepCache shared;
   std::vector<ThreadWorkspace> threads(static_cast<size_t>(pool.max_threads()));
   for (ThreadWorkspace& thread : threads) thread.tables.shared = &shared;
-  for (int first = 0; first < sequences && !stop.stop_requested(); first += kChunk) {
-    const int count = std::min(kChunk, sequences - first);
+  const auto is_enough = [&] { return size.until_decided && is_decided(tally.sequence()); };
+  for (int first = 0; first < size.most && !is_enough() && !stop.stop_requested(); first += kChunk) {
+    const int count = std::min(kChunk, size.most - first);
     const std::vector<PreparedSample> batch = draw_batch(samples, *model.encoding, false, first, count, pool);
     model.transformer->prepare(parameters, batch.front().sequence, shared, nullptr);
     std::vector<std::vector<ScoredAnswer>> answers(batch.size());

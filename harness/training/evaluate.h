@@ -15,10 +15,18 @@ namespace posbench {
 ScoredAnswer score_row(const Matrix& logits, Index n, Index outputs, const std::vector<int>& candidates,
                        int target);
 
-/// Returns accuracy, loss and margin on the first `sequences` samples of a stream: overall, by length, by distance
+/// The number of samples of a test.
+struct TestSize {
+  TestSize(int sequences) : most(sequences) {}
+  TestSize(int sequences, bool until) : most(sequences), until_decided(until) {}
+  int most;
+  bool until_decided = false;  // ends after a multiple of 64 sequences if is_decided() is true of their accuracy
+};
+
+/// Returns accuracy, loss and margin on the first samples of a stream: overall, by length, by distance
 /// and by position in the answer. It does not depend on the number of threads, because their results are added in
 /// the order of the samples. It has fewer sequences if a stop is requested meanwhile.
-SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, int sequences,
-                     const std::stop_token& = {}, ThreadPool& = calling_thread());
+SplitResult evaluate(const Model&, const Parameters&, const SampleStream&, TestSize, const std::stop_token& = {},
+                     ThreadPool& = calling_thread());
 
 }  // namespace posbench

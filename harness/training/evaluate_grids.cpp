@@ -46,30 +46,43 @@ bool allows_length(const Spec& encoding, const ModelConfig& config, int tokens, 
   }
 }
 
+/// Sets the accuracy as the reason of the end, if it is too low for larger multiples to count.
+GridResult ended(GridResult result) {
+  if (!has_failed(result)) return result;
+  result.end = GridEnd::accuracy;
+  result.reason.clear();
+  return result;
+}
+
 /// Returns nothing if a stop was requested.
 std::optional<GridResult> evaluate_grid(const TestedModel& tested, const TaskGrid& grid,
                                         const std::stop_token& stop, ThreadPool& pool) {
   GridResult result{.option = grid.option};
+  const EvaluationOptions& options = tested.task.options.evaluation;
+  const bool is_sequential = options.grid_rules == 2;
   for (const TaskGrid::Point& point : grid.points) {
     const SampleStream samples = tested.task.grid_stream(grid, point, tested.seed);
-    const int sequences = grid_sequences(tested.task.options.evaluation.grid, point.multiple);
-    const int tokens = longest_sample(samples, sequences);
-    if (!allows_length(tested.encoding, tested.model.config, tokens, result)) return result;
-    const SplitResult counts = evaluate(tested.model, tested.parameters, samples, sequences, stop, pool);
-    if (counts.sequences < sequences) return std::nullopt;
+    const TestSize size(is_sequential ? options.grid : grid_sequences(options.grid, point.multiple),
+                        is_sequential);
+    const int tokens = longest_sample(samples, size.most);
+    if (!allows_length(tested.encoding, tested.model.config, tokens, result)) return ended(std::move(result));
+    const SplitResult counts = evaluate(tested.model, tested.parameters, samples, size, stop, pool);
+    const bool is_whole = counts.sequences == size.most || (is_sequential && is_decided(counts.sequence));
+    if (!is_whole) return std::nullopt;
     result.points.push_back({.multiple = point.multiple,
                              .value = point.value,
                              .sequences = counts.sequences,
                              .token = counts.token,
                              .sequence = counts.sequence});
-    if (!has_failed(result)) continue;
-    result.end = GridEnd::accuracy;
-    return result;
+    const TaskGrid::Point* next = &point == &grid.points.back() ? nullptr : &point + 1;
+    const bool is_next_shown = is_sequential && next != nullptr && next->multiple <= kGridLeast;
+    if (has_failed(result) && !is_next_shown) return ended(std::move(result));
   }
-  if (grid.limit.empty()) return result;
-  result.end = GridEnd::task;
-  result.reason = grid.limit;
-  return result;
+  if (!grid.limit.empty()) {
+    result.end = GridEnd::task;
+    result.reason = grid.limit;
+  }
+  return ended(std::move(result));
 }
 
 }  // namespace
@@ -78,6 +91,13 @@ std::optional<std::vector<GridResult>> evaluate_grids(const TestedModel& tested,
                                                       ThreadPool& pool) {
   std::vector<GridResult> results;
   for (const TaskGrid& grid : tested.task.grids) {
+    if (grid.points.empty()) {  // the evidence is far in training, too
+      const auto near = std::ranges::find(results, std::string("length"), &GridResult::option);
+      if (near == results.end()) continue;
+      results.push_back(*near);
+      results.back().option = grid.option;
+      continue;
+    }
     std::optional<GridResult> result = evaluate_grid(tested, grid, stop, pool);
     if (!result) return std::nullopt;
     results.push_back(std::move(*result));

@@ -23,9 +23,10 @@ struct TestedModel {
 };
 
 /// Returns the results of each grid of the task; nothing if a stop was requested. A grid ends after two multiples
-/// in a row below kGridFloor, where the task or the encoding does not support longer sequences, or where the
-/// attention scores of all layers and heads would take more than half a GiB. The model is not changed: tables
-/// whose size depends on the longest sequence of the splits stay as they are.
+/// in a row below kGridFloor (with grid_rules 2 not before kGridLeast), where the task or the encoding does not
+/// support longer sequences, or where the attention scores of all layers and heads would take more than half a
+/// GiB. The model is not changed: tables whose size depends on the longest sequence of the splits stay as they
+/// are.
 std::optional<std::vector<GridResult>> evaluate_grids(const TestedModel&, const std::stop_token&,
                                                       ThreadPool& = calling_thread());
 

@@ -148,6 +148,11 @@ void TrainingOptions::describe(OptionTable& o) {
       "groups", groups, 1, 4096,
       "number of parts of a batch; up to as many threads compute a step, and another number rounds differently");
   o.omit_default();
+  o.flag(
+      "reserve", reserve,
+      "reserves a tenth of the questions of each length for tests, chosen by their hash, so that training never draws "
+      "them; false in reports of version 0.2, which lack the setting");
+  o.omit_default();
 }
 
 OptimizerOptions TrainingOptions::optimizer_options() const {
@@ -164,8 +169,14 @@ void EvaluationOptions::describe(OptionTable& o) {
   o.integer("sequences", sequences, 1, 100'000'000, "number of test sequences of each split");
   o.integer(
       "grid", grid, 0, 100'000'000,
-      "number of test sequences at the trained length, for the effective length; 1.5 to 16 times the length are "
-      "tested with fewer; 0: no such tests");
+      "greatest number of test sequences at each of 1 to 16 times the trained length, for the effective length; 0: no "
+      "such tests");
+  o.omit_default();
+  o.integer(
+      "grid_rules", grid_rules, 1, 2,
+      "rules of these tests. 2: 64 sequences at a time until the accuracy is surely above or below 0.90, with near "
+      "and far evidence, and as many answers at each multiple; 1: those of reports of version 0.2, which lack the "
+      "setting");
   o.omit_default();
   o.integer(
       "shift", shift, 0, 64,

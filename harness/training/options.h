@@ -56,7 +56,8 @@ struct TrainingOptions {
   bool validate_splits = false;  // on the splits out of distribution too
   Outputs outputs = Outputs::vocabulary;
   BatchLengths lengths = BatchLengths::each;
-  int groups = 1;  // TrainingWorkspace::groups
+  int groups = 1;        // TrainingWorkspace::groups
+  bool reserve = false;  // questions of tests, which training never draws; profiles set it, older reports lack it
   void describe(OptionTable&);
   OptimizerOptions optimizer_options() const;
   /// The most steps that one learning rate takes.
@@ -65,9 +66,14 @@ struct TrainingOptions {
 
 struct EvaluationOptions {
   int sequences = 512;
-  /// The number of test sequences at the trained length, for the effective length. Larger multiples have fewer, as
-  /// grid_sequences states (task_grid.h). 0: the effective length is not measured.
+  /// The greatest number of test sequences at each multiple of the trained length, for the effective length. 0: it
+  /// is not measured.
   int grid = 0;
+  /// 2: multiples are tested until their accuracy is decided, with near and far evidence, and as many answers
+  /// count as at the trained length; profiles set it. 1: the rules of reports that lack the setting. At the
+  /// trained length `grid` sequences are tested, at m times this length grid / m, but 64 or more; evidence is
+  /// near; all answers count.
+  int grid_rules = 1;
   int shift =
       0;  // the split `shift` has positions that begin at up to `shift` times the trained length; 0: no split
   AnswerLayout layout = AnswerLayout::by_attention;

@@ -43,6 +43,18 @@ void prepare(const SampleStream& samples, const PositionEncoding& encoding, bool
   s.positions = encoding.positions(s, rng);
 }
 
+/// Keeps `count` of the scored positions, chosen at random; all if there are no more.
+void score_some(Example& e, size_t count, Rng& rng) {
+  if (count >= e.scored.size()) return;
+  const std::vector<int> kept = sample_distinct(rng, static_cast<int>(e.scored.size()), static_cast<int>(count));
+  for (std::vector<int>* values : {&e.scored, &e.distances, &e.evidence}) {
+    if (values->empty()) continue;
+    std::vector<int> some;
+    for (const int n : kept) some.push_back((*values)[n]);
+    *values = std::move(some);
+  }
+}
+
 }  // namespace
 
 std::string StreamId::text() const {
@@ -110,9 +122,27 @@ SampleStream::Sample SampleStream::operator()(std::uint64_t index) const {
   if (distinct > 0) index %= distinct;
   Rng rng = make_rng(seed, text, index);
   const int drawn = length ? *length : task.lengths().draw(rng);
-  Sample sample{task.sample_of(purpose, drawn, rng), drawn};
+  Sample sample{draw(drawn, rng), drawn};
   if (sample.example.length > 0) sample.length = sample.example.length;
+  if (answers_as) {
+    Rng choice = make_rng(seed, text + ":answers", index);
+    score_some(sample.example, (*answers_as)(index).example.scored.size(), choice);
+  }
   return sample;
+}
+
+/// Draws an example again until training or tests may use its question.
+Example SampleStream::draw(int drawn, Rng& rng) const {
+  constexpr int kMostAttempts = 100'000;
+  const std::uint64_t limit = reserve != nullptr ? reserve->limit(task, drawn) : 0;
+  for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+    Example e = task.sample_of(purpose, drawn, rng);
+    if (limit == 0 || (question_hash(e, task.tokens_before()) <= limit) == (purpose == Purpose::test)) return e;
+  }
+  throw InputError(
+      fmt::format("'{}': none of {} samples of length {} has a question of its part; set "
+                  "training.reserve=false",
+                  text, kMostAttempts, drawn));
 }
 
 int length_of_batch(const SampleStream& samples, std::uint64_t step, int batch) {

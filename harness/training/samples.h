@@ -1,12 +1,14 @@
 // Draws examples from reproducible random streams and prepares them for a model.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "harness/training/reserve.h"
 #include "model/position_encoding.h"
 #include "tasks/task.h"
 
@@ -53,9 +55,15 @@ struct SampleStream {
   Purpose purpose = Purpose::test;
   std::optional<int> length = std::nullopt;  // of every example; empty: drawn from the lengths of the task
   bool answers_only = false;                 // predictions are chosen among the ids that answers can have
-  std::uint64_t distinct = 0;  // the stream repeats its first `distinct` samples; 0: it does not repeat
-  int loops = 0;               // passes of a sequence through the layers; 0: those of the model
-  int largest_shift = 0;       // positions begin at 1 ... largest_shift, drawn for each sample; 0: they begin at 0
+  std::uint64_t distinct = 0;        // the stream repeats its first `distinct` samples; 0: it does not repeat
+  int loops = 0;                     // passes of a sequence through the layers; 0: those of the model
+  const Reserve* reserve = nullptr;  // the questions that only tests draw; null: tests may repeat training
+  /// Sample n scores as many answers, chosen at random, as sample n of this stream has. Null: it scores all.
+  std::shared_ptr<const SampleStream> answers_as = nullptr;
+  int largest_shift = 0;  // positions begin at 1 ... largest_shift, drawn for each sample; 0: they begin at 0
+
+ private:
+  Example draw(int length, Rng&) const;
 };
 
 /// The streams of one training run.

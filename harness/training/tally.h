@@ -30,6 +30,7 @@ class Tally {
   /// `answers`: one for each scored position of the example. `length`: in the task's unit.
   void add(const Example&, int length, const std::vector<ScoredAnswer>& answers);
 
+  Count sequence() const { return all_.sequence; }
   SplitResult result() const;  // without name and kind
 
  private:

@@ -17,11 +17,25 @@
 namespace posbench {
 namespace {
 
+/// Returns the options at a multiple of the trained value: that of the grid first, then those of far evidence.
+TaskInfo::Split options_at(const Spec& trained, double multiple, const std::string& option) {
+  const bool is_far = option == kFarGrid;
+  TaskInfo::Split split{
+      point_name(option, multiple), {{is_far ? "length" : option, fmt::format("{}x", multiple)}}, ""};
+  if (!is_far) return split;
+  for (auto [name, value] : tasks().find(trained.name).info.far->options) {
+    const std::string factor = "1x(length)";
+    if (const size_t at = value.find(factor); at != value.npos)
+      value.replace(at, factor.size(), fmt::format("{}x(length)", multiple));
+    split.options.emplace_back(name, value);
+  }
+  return split;
+}
+
 /// Adds the point of a multiple. If the task does not allow it, sets the limit of the grid instead.
 void add_point(const Spec& trained, double multiple, const ExperimentOptions& options, int vocabulary,
                TaskGrid& grid) {
-  const TaskInfo::Split relative{
-      point_name(grid.option, multiple), {{grid.option, fmt::format("{}x", multiple)}}, ""};
+  const TaskInfo::Split relative = options_at(trained, multiple, grid.option);
   TaskGrid::Point point{.multiple = multiple, .value = 0, .task = nullptr};
   try {
     const TaskInfo::Split split = resolved(trained, tasks().find(trained.name).options, relative);
@@ -43,11 +57,16 @@ void add_point(const Spec& trained, double multiple, const ExperimentOptions& op
 }  // namespace
 
 std::vector<TaskGrid> make_task_grids(const Spec& trained, const ExperimentOptions& options, int vocabulary) {
-  const std::vector<OptionInfo>& task_options = tasks().find(trained.name).options;
+  const TaskEntry& entry = tasks().find(trained.name);
+  const bool has_far = entry.info.far && options.evaluation.grid_rules == 2;
   std::vector<TaskGrid> grids;
-  for (const char* name : {"length", "distance"}) {
+  for (const std::string name : {"length", kFarGrid, "distance"}) {
     const auto is_grid_option = [&](const OptionInfo& o) { return o.name == name && o.type == "integers"; };
-    if (std::none_of(task_options.begin(), task_options.end(), is_grid_option)) continue;
+    if (name == kFarGrid ? !has_far : std::ranges::none_of(entry.options, is_grid_option)) continue;
+    if (name == kFarGrid && entry.info.far->options.empty()) {
+      grids.push_back({.option = name, .points = {}, .limit = ""});
+      continue;
+    }
     TaskGrid grid{.option = name, .points = {}, .limit = ""};
     for (const double multiple : kGridMultiples) add_point(trained, multiple, options, vocabulary, grid);
     const bool has_longer = grid.points.size() >= 2 && grid.points.front().multiple == 1;
@@ -64,6 +83,11 @@ int grid_sequences(int at_trained, double multiple) {
   constexpr int kMinSequences = 64;
   const int fewer = static_cast<int>(std::ceil(at_trained / multiple));
   return std::max(fewer, std::min(at_trained, kMinSequences));
+}
+
+int expected_sequences(const EvaluationOptions& options, double multiple) {
+  constexpr int kTypical = 128;  // until the accuracy is decided
+  return options.grid_rules == 2 ? std::min(options.grid, kTypical) : grid_sequences(options.grid, multiple);
 }
 
 }  // namespace posbench

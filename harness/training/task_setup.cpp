@@ -224,6 +224,8 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const TaskSpec& task
   for (const TaskInfo::Split& split : chosen_splits(setup)) add_split(spec, split, setup);
   if (options.evaluation.shift > 0) add_shift(spec, setup);
   setup.model_config.vocabulary = setup.trained().vocabulary();
+  if (options.training.reserve && !setup.trained().has_separate_tests())
+    setup.reserve = std::make_shared<const Reserve>(setup.trained());
   if (options.evaluation.grid > 0) setup.grids = make_task_grids(spec, options, setup.model_config.vocabulary);
   setup.extended = make_extended(spec, options, setup.model_config.vocabulary);
   if (setup.extended)
@@ -238,6 +240,7 @@ SampleStream TaskSetup::make_stream(const Task& task, const StreamId& id, std::o
   if (is_shifted) samples.split = kInDistribution;
   SampleStream stream(task, samples);
   stream.length = length;
+  stream.reserve = reserve.get();
   stream.answers_only = options.training.outputs == Outputs::answers;
   if (is_training) stream.distinct = static_cast<std::uint64_t>(options.training.samples);
   if (id.purpose == Purpose::test) stream.loops = options.evaluation.loops;
@@ -252,8 +255,14 @@ SampleStream TaskSetup::stream(const StreamId& id, std::optional<int> length) co
 }
 
 SampleStream TaskSetup::grid_stream(const TaskGrid& grid, const TaskGrid::Point& point, std::uint64_t seed) const {
-  return make_stream(*point.task,
-                     {.purpose = Purpose::test, .seed = seed, .grid = point_name(grid.option, point.multiple)});
+  const auto stream_at = [&](const TaskGrid::Point& at) {
+    return make_stream(*at.task,
+                       {.purpose = Purpose::test, .seed = seed, .grid = point_name(grid.option, at.multiple)});
+  };
+  SampleStream stream = stream_at(point);
+  if (options.evaluation.grid_rules == 2 && &point != &grid.points.front())
+    stream.answers_as = std::make_shared<const SampleStream>(stream_at(grid.points.front()));
+  return stream;
 }
 
 TrainingStreams TaskSetup::training_streams(Purpose purpose, std::uint64_t seed) const {

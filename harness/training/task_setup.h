@@ -39,6 +39,7 @@ struct TaskSetup {
   std::vector<std::unique_ptr<Task>> tasks;  // one for each split
   std::vector<TaskGrid> grids;               // empty unless evaluation.grid is set
   std::unique_ptr<Task> extended;            // of further training, if extend.length is set
+  std::shared_ptr<const Reserve> reserve;    // null without training.reserve
   ModelConfig model_config;                  // with the vocabulary and the lengths of this task
 
   const Task& trained() const { return *tasks.front(); }

@@ -57,7 +57,7 @@ def _column_type(arrow: Any, name: str, values: Iterable[Any]) -> Any:
     """Returns the type of a column of rows: a fixed one, or for a swept setting the one that its values have."""
     if name == "seed":
         return arrow.uint64()
-    if name in ("value", "low", "high"):
+    if name in ("value", "low", "high", "multiple"):
         return arrow.float64()
     if name in ("parameters", "steps", "correct", "total", "further_steps"):
         return arrow.int64()

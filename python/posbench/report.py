@@ -35,6 +35,16 @@ def _results(split: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield {**about, "metric": metric, "value": split[metric]}
 
 
+def _grid_results(grid: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields the accuracies at each multiple of a grid: of the length, of the length with far evidence, or of the distance."""
+    for point in grid["points"]:
+        multiple = point["multiple"]
+        about = {"split": f"{grid['option']}={multiple:g}x", "kind": "grid", "multiple": multiple}
+        for metric in ("token", "sequence"):
+            count = point[metric]
+            yield {**about, "metric": metric, "value": count["accuracy"], **{key: count[key] for key in _COUNTS}}
+
+
 @dataclass(frozen=True)
 class Report:
     """A report as `posbench run` and `posbench score` write it; `data` is its JSON."""
@@ -69,7 +79,8 @@ class Report:
         return experiments
 
     def rows(self) -> list[dict[str, Any]]:
-        """Returns a row for each experiment, split and metric. `value` is the accuracy, or the loss or margin, which have no
+        """Returns a row for each experiment, split and metric, and for each multiple of the trained length that was tested,
+        whose kind is "grid" and whose split is such as "far=4x". `value` is the accuracy, or the loss or margin, which have no
         counts. An experiment that did not finish has one row, without split and metric. In a sweep, swept_task and
         swept_encoding are the specs without the swept options, and each swept value is a column. An extension has the encoding of
         its model as parent, and further_steps."""
@@ -82,6 +93,7 @@ class Report:
             if "extends" in e:
                 about.update(parent=e["extends"]["parent"], further_steps=e["extends"]["steps"])
             results = [row for split in e["splits"] for row in _results(split)]
+            results += [row for grid in e.get("grid", []) for row in _grid_results(grid)]
             rows += [{**about, **_NO_RESULT, **result} for result in results or [{}]]
         return rows
 

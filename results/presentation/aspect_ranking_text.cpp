@@ -47,7 +47,7 @@ Table ranking_table(const AspectRanking& ranking) {
 /// Returns the rule for the length, and the tasks on which something else than a grid decides.
 std::vector<std::string> length_notes(const AspectRanking& ranking) {
   std::vector<std::string> notes{fmt::format(
-      "Kept at {0}x: of the learned tasks that were tested at {0} times the trained length, those on which more than half "
+      "Kept at {0}x: of the learned tasks that were tested at {0} times the trained length, those on which at least half "
       "of the seeds have {1:.2f} of the sequences right there: at the first tested multiple of a grid from {0} on and at "
       "every smaller one, or else on the splits from {0} times the trained length on. The most kept tasks are first, then "
       "the highest mean of the scores.",

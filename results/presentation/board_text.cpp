@@ -54,6 +54,7 @@ Json write_row(const BoardRow& row, const BoardTexts& texts) {
   for (const double value : row.values) json["values"].push_back(six_decimals_or_null(value));
   json["in_distribution"] = six_decimals_or_null(row.in_distribution);
   json["effective_length"] = row.effective_length ? to_json(*row.effective_length) : Json(nullptr);
+  json["effective_far"] = row.effective_far ? to_json(*row.effective_far) : Json(nullptr);
   json["learned"] = row.learned.seeds.correct;
   json["late_gain"] = six_decimals_or_null(row.learned.late_gain);
   json["unfinished"] = row.unfinished;
@@ -156,8 +157,8 @@ Table board_summary(const Board& board) {
     const Tone tone = summary.keep.empty() ? Tone::faint : Tone::plain;
     std::vector<std::string> best{"-", "-", "-"};
     if (summary.best) {
-      const auto& length = summary.best->effective_length;
-      best = {best_name_text(summary), length ? multiple_text(length->multiple, length->tested_to) : "no grid",
+      const std::optional<EffectiveLength>& length = headline_length(*summary.best);
+      best = {best_name_text(summary), length ? multiple_text(*length) : "no grid",
               accuracy_text(summary.best->mean)};
     }
     std::vector<Cell> cells{Cell{task.task, tone}, Cell{learned_by_text(task), tone}};
@@ -191,7 +192,7 @@ Table board_table(const BoardTask& task) {
     const Tone tone = unknown ? Tone::faint : row.tier == 1 ? Tone::good : Tone::plain;
     const Tone best = row.tier == 1 ? Tone::good : Tone::plain;
     std::vector<Cell> cells{Cell{name_text(row), best}, Cell{tier_text(row), tone}};
-    if (has_lengths) cells.emplace_back(effective_length_text(row.effective_length, row.learned), best);
+    if (has_lengths) cells.emplace_back(effective_lengths_text(row), best);
     cells.emplace_back(unknown ? "-" : accuracy_text(row.mean), best);
     cells.emplace_back(unknown ? "-" : seed_range_text(row));
     if (differ) cells.push_back(fmt::format("{}", seeds(row)));
@@ -205,20 +206,35 @@ Table board_table(const BoardTask& task) {
 Table board_csv(const Board& board, const BoardTexts& texts) {
   Table table{{{"task"}, {"split"}, {"encoding"}, {"family"}, {"own"}, {"standing"}}, {}};
   for (const char* header : {"tier", "mean", "worst", "best", "seeds", "in_distribution", "learned", "late_gain",
-                             "unfinished", "cost", "unsettled", "effective_length", "length_tested_to"}) {
+                             "unfinished", "cost", "unsettled", "effective_length", "length_tested_to",
+                             "length_accuracy_4x", "effective_far", "far_tested_to", "far_accuracy_4x"}) {
     table.columns.push_back({header, Align::right});
   }
   for (const BoardTask& task : board.tasks) {
     for (const BoardRow& row : all_rows(task)) {
-      table.rows.push_back({task.task, task.split, row.encoding, texts.family ? texts.family(row.encoding) : "",
-                            row.is_users ? "yes" : "no", row.tier ? "in tier" : status_text(row),
-                            row.tier ? fmt::format("{}", *row.tier) : "", number_text(row.mean),
-                            number_text(worst(row)), number_text(best(row)), fmt::format("{}", row.values.size()),
-                            number_text(row.in_distribution), fmt::format("{}", row.learned.seeds.correct),
-                            number_text(row.learned.late_gain), fmt::format("{}", row.unfinished),
-                            number_text(row.cost), row.unsettled ? "yes" : "no",
-                            row.effective_length ? number_text(row.effective_length->multiple) : "",
-                            row.effective_length ? number_text(row.effective_length->tested_to) : ""});
+      std::vector<Cell>& cells = table.rows.emplace_back();
+      cells = {task.task,
+               task.split,
+               row.encoding,
+               texts.family ? texts.family(row.encoding) : "",
+               row.is_users ? "yes" : "no",
+               row.tier ? "in tier" : status_text(row),
+               row.tier ? fmt::format("{}", *row.tier) : "",
+               number_text(row.mean),
+               number_text(worst(row)),
+               number_text(best(row)),
+               fmt::format("{}", row.values.size()),
+               number_text(row.in_distribution),
+               fmt::format("{}", row.learned.seeds.correct),
+               number_text(row.learned.late_gain),
+               fmt::format("{}", row.unfinished),
+               number_text(row.cost),
+               row.unsettled ? "yes" : "no"};
+      for (const auto* length : {&row.effective_length, &row.effective_far}) {
+        const EffectiveLength found = length->value_or(EffectiveLength{});
+        const auto text = [&](std::optional<double> number) { return *length ? number_text(number) : ""; };
+        cells.insert(cells.end(), {text(found.multiple), text(found.tested_to), text(found.accuracy)});
+      }
     }
   }
   return table;
@@ -233,10 +249,10 @@ std::vector<std::string> board_summary_notes(const Board& board) {
           "0.005 or more.",
           kKept, metric_info(board.options.metric).title, split_title(board.options)),
       fmt::format(
-          "effective length, of the best: the largest multiple of the trained length up to which most seeds have {} of "
-          "the sequences right; >=: no larger multiple was tested. 'posbench show NAME' has its interval. no grid: the "
+          "effective length, of the best: the largest multiple of the trained length up to which at least half of the "
+          "seeds have {} of the sequences right, and the accuracy at {}x; >=: no larger multiple was tested. 'posbench show NAME' has its interval. no grid: the "
           "length of the task is fixed, or multiples of it were not tested.",
-          kKept),
+          kKept, kShownMultiple),
       "steps: of training, at most; a task that none has learned may need more."};
   if (has_recurrent_models(board)) notes.emplace_back(kAboutRecurrentModels);
   if (!marked_tasks(board).empty()) notes.emplace_back(kAboutMarks);
@@ -246,7 +262,7 @@ std::vector<std::string> board_summary_notes(const Board& board) {
 std::vector<std::string> board_length_notes(const Board& board) {
   std::vector<std::optional<EffectiveLength>> lengths;
   for (const BoardTask& task : board.tasks) {
-    for (const BoardRow& row : all_rows(task)) lengths.push_back(row.effective_length);
+    for (const BoardRow& row : all_rows(task)) lengths.push_back(headline_length(row));
   }
   std::vector<std::string> notes;
   for (const std::string& note : effective_length_notes(lengths)) notes.push_back(note + ".");

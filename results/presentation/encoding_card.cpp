@@ -87,7 +87,7 @@ std::string short_text(const EncodingCard& card) {
   for (const SummaryRow& row : card.lengths ? card.lengths->rows : std::vector<SummaryRow>{}) {
     if (!row.effective_length || std::ranges::find(learned, row.task) == learned.end()) continue;
     ++with_grid;
-    if (row.effective_length->multiple >= kLong) kept.push_back(row.task);
+    if (headline_length(row)->multiple >= kLong) kept.push_back(row.task);
   }
   std::string text = fmt::format("In short: it learns {} of {} tasks in distribution.", learned.size(),
                                  card.board.tasks.size() - marked_tasks(card.board).size());
@@ -134,12 +134,12 @@ Table length_table(const Summary& lengths) {
   std::vector<const SummaryRow*> rows;
   for (const SummaryRow& row : lengths.rows) rows.push_back(&row);
   std::ranges::stable_sort(rows, {}, [](const SummaryRow* row) {
-    const double multiple = row->effective_length ? row->effective_length->multiple : -1;
+    const double multiple = row->effective_length ? headline_length(*row)->multiple : -1;
     return std::tuple(!row->effective_length, !row->learned.by_half_the_seeds(), -multiple);
   });
   for (const SummaryRow* row : rows) {
-    table.rows.push_back({row->task, effective_length_text(row->effective_length, row->learned),
-                          effective_length_text(row->effective_distance, row->learned)});
+    table.rows.push_back(
+        {row->task, effective_lengths_text(*row), effective_length_text(row->effective_distance, row->learned)});
   }
   return table;
 }
@@ -251,6 +251,7 @@ Json to_json(const EncodingCard& card, const BoardTexts& texts) {
     if (!row.effective_length) continue;
     Json length = to_json(*row.effective_length);
     length["task"] = row.task;
+    length["far"] = row.effective_far ? to_json(*row.effective_far) : Json(nullptr);
     length["learned"] = row.learned.by_half_the_seeds();
     json["effective_lengths"].push_back(std::move(length));
   }

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -141,15 +142,84 @@ Plot metric_plot(const PageSource& source, const std::string& task, Axis axis,
   return plot;
 }
 
-Section by_length(const PageSource& source, const std::string& title, const std::string& about, Axis axis,
-                  Metric metric) {
+/// Splits that differ from training in the same options apart from the length.
+struct SplitGroup {
+  std::string change;  // "p_ignore=0.98"; empty: only the length differs
+  std::vector<std::string> splits;
+};
+
+/// Groups the splits of a task. An accuracy against the length does not mix those that also change other options.
+/// A split whose options are not known, or that shifts positions, has a group of its own.
+std::vector<SplitGroup> split_groups(const TaskBaseline& task) {
+  std::vector<SplitGroup> groups;
+  for (const SplitBaseline& split : task.splits) {
+    std::vector<std::string> changes;
+    for (const auto& [option, value] : split.options.value_or(std::map<std::string, std::string>())) {
+      if (option != "length") changes.push_back(option + "=" + value);
+    }
+    const bool is_alone =
+        split.kind == SplitKind::shifted || (!split.options && split.kind != SplitKind::in_distribution);
+    const std::string change = is_alone ? split.name : fmt::format("{}", fmt::join(changes, ", "));
+    auto group = std::ranges::find(groups, change, &SplitGroup::change);
+    if (group == groups.end()) group = groups.insert(group, {change, {}});
+    group->splits.push_back(split.name);
+  }
+  return groups;
+}
+
+Section by_length(const PageSource& source, const std::string& title, const std::string& about, Metric metric) {
   Section section{title, about, {}};
+  for (const std::string& task : source.tasks) {
+    for (const SplitGroup& group : split_groups(find_baseline(source.report, task))) {
+      Plot plot = metric_plot(source, task, Axis::length, group.splits, metric);
+      if (!group.change.empty()) plot.title += ", " + group.change;
+      if (group.change.empty() || !plot.rows.empty()) section.plots.push_back(std::move(plot));
+    }
+  }
+  return section;
+}
+
+Section by_position(const PageSource& source) {
+  Section section{"Accuracy against position in the answer",
+                  "Token accuracy at each scored position of a sequence, counted from 1.",
+                  {}};
   for (const std::string& task : source.tasks) {
     std::vector<std::string> splits;
     for (const SplitBaseline& split : find_baseline(source.report, task).splits) splits.push_back(split.name);
-    section.plots.push_back(metric_plot(source, task, axis, splits, metric));
+    section.plots.push_back(metric_plot(source, task, Axis::position, splits, Metric::token));
   }
   return section;
+}
+
+/// Returns the plot of the grid of an option on a task; without rows if no experiment has it.
+Plot multiple_plot(const PageSource& source, const std::string& task, const std::string& option) {
+  Plot plot{.title = option == kFarGrid     ? task + ", far evidence"
+                     : option == "distance" ? task + ", distance"
+                                            : task,
+            .columns = {{"name", "encoding"},
+                        {"x", "multiple"},
+                        {"y", "sequence accuracy"},
+                        {"sequences", "sequences of all seeds"},
+                        {"values", "of each seed"}}};
+  plot.signals = {
+      {"x_title", option == "distance" ? "multiple of the trained distance" : "multiple of the trained length"},
+      {"y_title", "sequence accuracy"}};
+  add_curves(source, task, plot, [&](const std::string& encoding, const Experiments& experiments, Json& rows) {
+    for (const double multiple : kGridMultiples) {
+      std::vector<double> values;
+      std::int64_t sequences = 0;
+      for (const ExperimentResult* experiment : experiments) {
+        const GridResult* grid = find_grid(*experiment, option);
+        for (const GridPoint& point : grid != nullptr ? grid->points : std::vector<GridPoint>{})
+          sequences += point.multiple == multiple ? point.sequences : 0;
+        if (const auto value = accuracy_at(*experiment, option, multiple)) values.push_back(*value);
+      }
+      if (sequences == 0) continue;
+      rows.push_back({encoding, multiple, round_for_page(mean(values)), sequences,
+                      write_list(values, [](double value) { return round_for_page(value); })});
+    }
+  });
+  return plot;
 }
 
 Section by_distance(const PageSource& source) {
@@ -237,23 +307,36 @@ Plot learning_plot(const PageSource& source, const std::string& task, const std:
 
 }  // namespace
 
+Section multiple_section(const PageSource& source) {
+  Section section{
+      "Accuracy against the multiple of the trained length",
+      fmt::format(
+          "The fraction of sequences with every scored answer right: lines are means over seeds, small dots are "
+          "seeds. A seed whose test ended after two multiples below {:.2f} has 0 beyond them.",
+          kGridFloor),
+      {}};
+  for (const std::string& task : source.tasks) {
+    for (const char* option : {kFarGrid, "length", "distance"})
+      section.plots.push_back(multiple_plot(source, task, option));
+  }
+  return section;
+}
+
 std::vector<Section> accuracy_sections(const PageSource& source) {
   return {
       by_length(
           source, "Accuracy against length",
           "Token accuracy: lines are means over seeds, small dots are seeds. The gray range was trained. Dotted "
           "lines are chance; dashed lines are the best predictor that does not read the question. Neighboring "
-          "lengths with few cases are pooled.",
-          Axis::length, Metric::token),
+          "lengths with few cases are pooled. Splits that change other options than the length have plots of their own.",
+          Metric::token),
       by_distance(source)};
 }
 
 std::vector<Section> loss_sections(const PageSource& source) {
   return {by_length(source, "Loss against length",
-                    "Mean cross-entropy of scored positions in nats; less is better.", Axis::length, Metric::loss),
-          by_length(source, "Accuracy against position in the answer",
-                    "Token accuracy at each scored position of a sequence, counted from 1.", Axis::position,
-                    Metric::token)};
+                    "Mean cross-entropy of scored positions in nats; less is better.", Metric::loss),
+          by_position(source)};
 }
 
 Section learning_section(const PageSource& source) {

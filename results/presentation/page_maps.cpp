@@ -83,6 +83,7 @@ Plot effective_map(const PageSource& source, const char* title, const char* abou
                         {"low", "low"},
                         {"high", "high"},
                         {"tested_to", "tested to"},
+                        {"accuracy", "accuracy at 4x"},
                         {"mark", "unfinished"},
                         {"text", "shown"},
                         {"note", "in distribution"}}};
@@ -98,7 +99,8 @@ Plot effective_map(const PageSource& source, const char* title, const char* abou
       const std::optional<Interval>& interval = is_learned ? effective.interval : no_interval;
       plot.rows.push_back(
           {encoding, task, is_learned ? Json(effective.multiple) : Json(nullptr), low(interval), high(interval),
-           effective.tested_to, unfinished_letters(row->diverged > 0, row->failed > 0),
+           effective.tested_to, effective.accuracy ? round_for_page(*effective.accuracy) : Json(nullptr),
+           unfinished_letters(row->diverged > 0, row->failed > 0),
            is_learned ? multiple_text(effective.multiple, effective.tested_to) : "", not_learned(*row)});
     }
   }
@@ -160,12 +162,21 @@ Section effective_length_section(const PageSource& source) {
   return {
       "Effective length and distance",
       "As in the results above; the table below each map has the intervals over seeds.",
-      {effective_map(source, "Effective length",
-                     "The largest multiple of the trained length that most seeds keep.",
-                     &SummaryRow::effective_length),
-       effective_map(source, "Effective distance",
-                     "The largest multiple of the trained distance that most seeds keep, at the trained length.",
-                     &SummaryRow::effective_distance)}};
+      {effective_map(
+           source, "Effective length, far",
+           "The largest multiple of the trained length that at least half of the seeds keep if the evidence is "
+           "anywhere in the sequence.",
+           &SummaryRow::effective_far),
+       effective_map(
+           source, "Effective length",
+           "The largest multiple of the trained length that at least half of the seeds keep, with the evidence "
+           "as far away as in training.",
+           &SummaryRow::effective_length),
+       effective_map(
+           source, "Effective distance",
+           "The largest multiple of the trained distance that at least half of the seeds keep, at the trained "
+           "length.",
+           &SummaryRow::effective_distance)}};
 }
 
 }  // namespace posbench

@@ -21,6 +21,7 @@ struct PageSource {
   std::map<std::string, std::map<std::string, Experiments>> experiments;  // by task and encoding
 };
 
+Section multiple_section(const PageSource&);                // accuracy against the multiples of the grids
 std::vector<Section> accuracy_sections(const PageSource&);  // against length, against distance
 std::vector<Section> loss_sections(
     const PageSource&);                    // loss against length, accuracy against position in the answer

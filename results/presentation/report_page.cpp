@@ -106,7 +106,7 @@ Summary select_encodings(Summary summary, const std::set<std::string>& encodings
 }
 
 void add_report_sections(const PageSource& source, Page& page) {
-  page.sections = {effective_length_section(source), phase_section(source)};
+  page.sections = {multiple_section(source), effective_length_section(source), phase_section(source)};
   std::ranges::move(accuracy_sections(source), std::back_inserter(page.sections));
   std::ranges::move(loss_sections(source), std::back_inserter(page.sections));
   for (const auto make : {map_section, ranking_section, learning_section}) page.sections.push_back(make(source));
@@ -149,6 +149,7 @@ void add_report_plots(const Report& report, const PageOptions& options, AddedSec
   const PageSource source = make_source(report, summary);
   add_names(source, options, page);
   if (added == AddedSections::board) page.sections.push_back(map_section(source));
+  page.sections.push_back(multiple_section(source));
   std::ranges::move(accuracy_sections(source), std::back_inserter(page.sections));
   if (added == AddedSections::board) page.sections.push_back(ranking_section(source));
   page.sections.push_back(effective_length_section(source));

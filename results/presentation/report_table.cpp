@@ -43,14 +43,14 @@ Cell unfinished_cell(const SummaryRow& row) { return {row.failed == 0 ? "diverge
 
 /// Returns the effective length before accuracies in and out of distribution. "not learned" replaces it too.
 std::string effective_prefix(const SummaryRow& row, Metric metric) {
-  const std::string text = effective_length_text(row.effective_length, row.learned);
+  const std::string text = effective_lengths_text(row);
   return row.effective_length && not_learned(row, metric) && row.out_of_distribution ? "" : text + " ";
 }
 
 /// Returns the cell of an encoding on a task. `has_effective`: the table has effective lengths.
 Cell accuracy_cell(const SummaryRow& row, Metric metric, bool has_effective) {
   if (unfinished(row)) return unfinished_cell(row);
-  if (metric == Metric::effective_length) return effective_length_text(row.effective_length, row.learned);
+  if (metric == Metric::effective_length) return effective_lengths_text(row);
   const bool unknown = not_learned(row, metric) && row.out_of_distribution;
   std::string text = fmt::format("{}/{}", two_digits(row.in_distribution, metric),
                                  unknown ? "not learned" : two_digits(row.out_of_distribution, metric));
@@ -85,7 +85,8 @@ void add_count(const std::optional<Count>& count, std::vector<Cell>& cells) {
   cells.emplace_back(count ? number_text(interval.high) : "");
 }
 
-constexpr const char *kEffectiveLength = "effective length", *kEffectiveDistance = "effective distance";
+constexpr const char *kEffectiveLength = "effective length", *kEffectiveFar = "far",
+                     *kEffectiveDistance = "effective distance";
 
 /// Returns the cell of the column with this name: an effective length, a swept value, or the mean on a split.
 Cell named_cell(const SummaryRow& row, const std::string& name, Metric metric) {
@@ -93,6 +94,8 @@ Cell named_cell(const SummaryRow& row, const std::string& name, Metric metric) {
     if (swept == name) return value;
   }
   if (name == kEffectiveLength) return effective_length_text(row.effective_length, row.learned);
+  if (name == kEffectiveFar)
+    return row.effective_far ? effective_length_text(row.effective_far, row.learned) : "not measured";
   if (name == kEffectiveDistance) return effective_length_text(row.effective_distance, row.learned);
   for (const SplitSummary& split : row.splits) {
     if (split.name == name) return split_cell(row, split, metric);
@@ -107,12 +110,6 @@ std::vector<MetricInfo> other_metrics() {
     return m.metric == Metric::sequence || m.metric == Metric::token || m.metric == Metric::effective_length;
   });
   return others;
-}
-
-/// Returns the multiple that a seed keeps, and the largest one that it was tested at; empty cells without a grid.
-std::vector<Cell> effective_cells(const std::optional<EffectiveLength>& effective, size_t seed) {
-  if (!effective) return {"", ""};
-  return {number_text(effective->values[seed]), number_text(effective->tested_to)};
 }
 
 std::vector<Cell> seed_cells(const SummaryRow& row, const SplitSummary& split, size_t seed,
@@ -203,6 +200,7 @@ std::vector<TaskTable> split_tables(const Summary& summary, Metric metric) {
       if (std::none_of(columns.begin(), columns.end(), same)) columns.push_back({name, Align::right});
     };
     for (const auto& [name, value] : row.swept ? row.swept->values : Values{}) add(name);
+    if (row.effective_far) add(kEffectiveFar);
     if (row.effective_length) add(kEffectiveLength);
     if (row.effective_distance) add(kEffectiveDistance);
     for (const SplitSummary& split : row.splits) add(split.name);
@@ -296,7 +294,20 @@ std::vector<std::string> memory_notes(const Report& report) {
       tasks[task.training_samples.value_or(0)].push_back(
           fmt::format("{} ({})", task.task, fmt::join(splits, ", ")));
   }
-  std::vector<std::string> notes;
+  std::vector<std::string> notes, exempt;
+  for (const TaskBaseline& task : report.tasks) {
+    for (const SplitBaseline& split : task.splits) {
+      if (split.exempt_lengths.empty()) continue;
+      const auto [from, to] = std::pair(split.exempt_lengths.front(), split.exempt_lengths.back());
+      exempt.push_back(from == to ? fmt::format("{} {} (length {})", task.task, split.name, from)
+                                  : fmt::format("{} {} (lengths {} to {})", task.task, split.name, from, to));
+    }
+  }
+  if (!exempt.empty()) {
+    notes.push_back(
+        fmt::format("too few questions to reserve some for tests, so training may draw those of the tests: {}",
+                    fmt::join(exempt, ", ")));
+  }
   for (const auto& [samples, list] : tasks) {
     notes.push_back(
         fmt::format("many test samples also occur in {} training samples, so accuracy there may be memory: {}",
@@ -340,9 +351,15 @@ Table seed_table(const Report& report, const Summary& summary) {
   const bool any_extended = std::any_of(summary.rows.begin(), summary.rows.end(),
                                         [](const SummaryRow& row) { return row.extended.has_value(); });
   if (any_extended) table.columns.insert(table.columns.end(), {{"parent"}, {"further_steps", Align::right}});
+  const std::vector<std::string> options = grid_options(report);
   if (has_grids(summary)) {
-    for (const char* header : {"effective_length", "length_tested_to", "effective_distance", "distance_tested_to"})
+    for (const char* header : {"effective_length", "length_tested_to", "effective_distance", "distance_tested_to",
+                               "effective_far", "far_tested_to"})
       table.columns.push_back({header, Align::right});
+    for (const std::string& option : options) {
+      for (const double multiple : kGridMultiples)
+        table.columns.push_back({fmt::format("{}_{}x", option, multiple), Align::right});
+    }
   }
   std::map<ExperimentId, const ExperimentResult*> experiments;
   for (const ExperimentResult& experiment : report.experiments) experiments[experiment.id] = &experiment;
@@ -354,11 +371,12 @@ Table seed_table(const Report& report, const Summary& summary) {
     }
     for (size_t seed = 0; seed < row.seeds.size(); ++seed) {
       std::vector<Cell> after = about;
-      if (has_grids(summary)) {
-        for (const auto* effective : {&row.effective_length, &row.effective_distance})
-          std::ranges::move(effective_cells(*effective, seed), std::back_inserter(after));
-      }
       const ExperimentResult& experiment = *experiments.at({row.task, row.encoding, row.seeds[seed]});
+      if (has_grids(summary)) {
+        for (const auto* effective : {&row.effective_length, &row.effective_distance, &row.effective_far})
+          std::ranges::move(effective_cells(*effective, seed), std::back_inserter(after));
+        std::ranges::move(multiple_cells(experiment, options), std::back_inserter(after));
+      }
       for (const SplitSummary& split : row.splits) {
         table.rows.push_back(seed_cells(row, split, seed, experiment));
         table.rows.back().insert(table.rows.back().end(), after.begin(), after.end());

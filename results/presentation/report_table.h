@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "results/document/table.h"
+#include "results/presentation/length_table.h"
 #include "results/statistics/summary.h"
 
 namespace posbench {
@@ -13,11 +14,6 @@ namespace posbench {
 /// learned" replaces the accuracy out of distribution, which then says nothing about the encoding. A letter marks
 /// that some seeds diverged (d) or failed (f). If all did, the cell is a word.
 Table accuracy_table(const Summary&, Metric = Metric::sequence);
-
-struct TaskTable {
-  std::string task;
-  Table table;
-};
 
 /// Returns for each task a table with encodings as rows and splits as columns. A cell has the mean of the metric
 /// over seeds, in brackets if most seeds have not learned the task. The points of a sweep are rows of one table,

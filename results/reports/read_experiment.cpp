@@ -234,9 +234,11 @@ void check_end(const Field& json, const GridResult& grid) {
   const Field end = json["end"];
   const bool is_limited = grid.end != GridEnd::complete && grid.end != GridEnd::accuracy;
   if (is_limited && grid.reason.empty()) end.fail("which needs a 'reason'");
-  size_t tested = 0;  // until two in a row are too low
-  for (int low = 0; tested < grid.points.size() && low < 2; ++tested)
+  size_t tested = 0;  // until two in a row are too low, or with grid_rules 2 until kGridLeast
+  for (int low = 0; tested < grid.points.size() && low < 2; ++tested) {
     low = accuracy(grid.points[tested].sequence) < kGridFloor ? low + 1 : 0;
+    if (low == 2 && tested + 1 < grid.points.size() && grid.points[tested + 1].multiple <= kGridLeast) low = 1;
+  }
   if (tested == grid.points.size() && has_failed(grid) == (grid.end == GridEnd::accuracy)) return;
   end.fail(fmt::format("expected '{}' if the last two multiples are below {}, and another end if they are not",
                        to_string(GridEnd::accuracy), kGridFloor));

@@ -36,6 +36,7 @@ Json write_baseline_split(const SplitBaseline& split) {
   for (const auto& [predictor, accuracy] : split.trivial) json["trivial"][predictor] = accuracy;
   if (split.entropy) json["entropy"] = *split.entropy;
   if (split.seen_in_training) json["seen_in_training"] = *split.seen_in_training;
+  if (!split.exempt_lengths.empty()) json["exempt_lengths"] = split.exempt_lengths;
   if (split.options) {
     json["options"] = Json::object();
     for (const auto& [option, value] : *split.options) json["options"][option] = value;
@@ -52,6 +53,11 @@ SplitBaseline read_baseline_split(const Field& json) {
   }
   if (json.has("entropy")) split.entropy = json["entropy"].number(0, 1e6);
   if (json.has("seen_in_training")) split.seen_in_training = json["seen_in_training"].number(0, 1);
+  if (json.has("exempt_lengths")) {
+    split.exempt_lengths = read_list<int>(json["exempt_lengths"], [](const Field& length) {
+      return static_cast<int>(length.integer(0, std::numeric_limits<int>::max()));
+    });
+  }
   if (json.has("options")) {
     const Field options = json["options"];
     split.options.emplace();

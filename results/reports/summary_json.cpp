@@ -57,10 +57,13 @@ Json write_threshold_length(const std::optional<ThresholdLength>& fall) {
 Json write_effective(const EffectiveLength& effective, bool is_learned) {
   Json json;
   json["multiple"] = is_learned ? Json(effective.multiple) : Json(nullptr);
-  json["interval"] = is_learned ? write_interval(effective.interval) : Json(nullptr);
-  json["coverage"] = effective.interval ? Json(six_decimals(effective.coverage)) : Json(nullptr);
+  // Reports of older versions have the members interval and coverage, which are of the seeds alone.
+  json["interval_of_seeds_and_tests"] = is_learned ? write_interval(effective.interval) : Json(nullptr);
+  json["coverage_of_seeds_and_tests"] =
+      effective.interval ? Json(six_decimals(effective.coverage)) : Json(nullptr);
   json["values"] = effective.values;
   json["tested_to"] = effective.tested_to;
+  json["accuracy_at_4x"] = effective.accuracy ? Json(six_decimals(*effective.accuracy)) : Json(nullptr);
   return json;
 }
 
@@ -102,6 +105,7 @@ Json to_json(const SummaryRow& row) {
                              {"distance", write_threshold_length(row.distance)}};
   const bool is_learned = row.learned.by_half_the_seeds();
   if (row.effective_length) json["effective_length"] = write_effective(*row.effective_length, is_learned);
+  if (row.effective_far) json["effective_far"] = write_effective(*row.effective_far, is_learned);
   if (row.effective_distance) json["effective_distance"] = write_effective(*row.effective_distance, is_learned);
   return json;
 }

@@ -87,12 +87,22 @@ void add_stored(const NamedReport& run, std::set<ExperimentId>& seen, Report& to
   }
 }
 
+/// Returns true if the models see later tokens. Their encodings have other names on the board, since without
+/// positions a causal model and a bidirectional one do different things.
+bool is_bidirectional(const Report& report) {
+  const auto model = report.config.find("model");
+  return model != report.config.end() && model->is_object() && model->contains("attention") &&
+         (*model)["attention"] == "bidirectional";
+}
+
 void add_users(const NamedReport& run, const Costs& known, std::set<ExperimentId>& seen, BoardReport& all,
                Report& to) {
   add_tasks(run.report, to);
   std::set<std::string> taken;  // encodings
   for (const ExperimentId& id : seen) taken.insert(id.encoding);
-  const auto name = [&](const std::string& encoding) {
+  const std::string suffix = is_bidirectional(run.report) ? " (bidirectional)" : "";
+  const auto name = [&](std::string encoding) {
+    encoding += suffix;
     return taken.contains(encoding) ? fmt::format("{} ({})", encoding, run.name) : encoding;
   };
   for (ExperimentResult experiment : run.report.experiments) {
@@ -124,6 +134,7 @@ BoardRow make_row(const Report& report, const TaskBaseline& task, const std::vec
   row.mean = mean(row.values);
   if (!trained.empty()) row.in_distribution = sum / static_cast<double>(experiments.size());
   row.effective_length = find_effective_length(experiments, "length");
+  row.effective_far = find_effective_length(experiments, kFarGrid);
   row.learned = find_learned(report, task, experiments);
   const bool out = std::any_of(task.splits.begin(), task.splits.end(), [&](const SplitBaseline& split) {
     return split.kind == SplitKind::out_of_distribution && split.name == splits.front();

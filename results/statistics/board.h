@@ -72,7 +72,8 @@ struct BoardRow {
   std::vector<double> values;             // the accuracy that decides, of each seed
   double mean = 0;                        // of these
   std::optional<double> in_distribution;  // the mean over seeds and splits; empty if there is no such split
-  std::optional<EffectiveLength> effective_length;  // empty without a grid of lengths
+  std::optional<EffectiveLength> effective_length,
+      effective_far;  // empty without a grid of lengths, of far evidence
   Learned learned;
   int unfinished = 0;  // experiments that diverged or failed, and count as 0
   std::optional<double> cost;

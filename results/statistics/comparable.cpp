@@ -61,6 +61,8 @@ const Json& member(const Json& json, std::string_view key) {
   return found != json.end() && found->is_object() ? *found : kNone;
 }
 
+constexpr const char* kReserve = "config.training.reserve";
+
 /// Returns the differences of the budgets.
 std::vector<JsonDifference> budget_differences(const NamedReport& baseline, const NamedReport& candidate) {
   const Json &a = baseline.report.config, &b = candidate.report.config;
@@ -69,6 +71,8 @@ std::vector<JsonDifference> budget_differences(const NamedReport& baseline, cons
     std::ranges::move(member_differences(first, second, key, path), std::back_inserter(all));
   };
   for (const char* section : {"model", "training", "match_compute"}) add(a, b, section, "config");
+  // It changes a tenth of the samples, and neither their distribution nor the work.
+  std::erase_if(all, [](const JsonDifference& found) { return found.path == kReserve; });
   for (const std::string& task : common_tasks(baseline, candidate))
     add(member(a, "overrides"), member(b, "overrides"), task, "config.overrides");
   for (const char* key : {"layout", "loops"})
@@ -76,6 +80,12 @@ std::vector<JsonDifference> budget_differences(const NamedReport& baseline, cons
   const Json &extend_a = member(a, "extend"), &extend_b = member(b, "extend");
   if (extend_a.contains("steps") && extend_b.contains("steps")) add(extend_a, extend_b, "length", "config.extend");
   return all;
+}
+
+/// Returns true if the questions of tests are reserved.
+bool reserves(const Report& report) {
+  const Json& training = member(report.config, "training");
+  return training.contains("reserve") && training["reserve"] == true;
 }
 
 bool has_split(const TaskBaseline& task, const std::string& split) {
@@ -194,11 +204,18 @@ std::vector<std::string> check_comparable(const NamedReport& baseline, const Nam
     std::ranges::move(texts(member_differences(a, b, key, path), baseline, candidate),
                       std::back_inserter(warnings));
   };
+  if (reserves(baseline.report) != reserves(candidate.report)) {
+    warnings.push_back(
+        fmt::format("{} was made without training.reserve, so its training may have shown test samples",
+                    reserves(baseline.report) ? candidate.name : baseline.name));
+  }
   warn_of(member(baseline.report.config, "evaluation"), member(candidate.report.config, "evaluation"), "sequences",
           "config.evaluation");
   const Json before = member(baseline.report.config, "evaluation"),
              after = member(candidate.report.config, "evaluation");
-  if (before.contains("grid") && after.contains("grid")) warn_of(before, after, "grid", "config.evaluation");
+  if (before.contains("grid") && after.contains("grid")) {
+    for (const char* key : {"grid", "grid_rules"}) warn_of(before, after, key, "config.evaluation");
+  }
   for (const char* key : {"cpu", "compiler", "flags", "versions"}) {
     warn_of(baseline.report.context, candidate.report.context, key, "context");
   }

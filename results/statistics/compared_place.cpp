@@ -15,7 +15,7 @@ std::vector<ComparedPlace> compared_places(const TaskBaseline& before, const Tas
                                            const ComparedPair& pair, Metric metric) {
   std::vector<ComparedPlace> places;
   if (metric == Metric::effective_length) {
-    for (const char* option : {"length", "distance"}) {
+    for (const char* option : {kFarGrid, "length", "distance"}) {
       const auto has_grid = [&](const ExperimentResult* e) { return find_grid(*e, option) != nullptr; };
       if (std::ranges::any_of(pair.before, has_grid) || std::ranges::any_of(pair.after, has_grid))
         places.push_back({.name = option});

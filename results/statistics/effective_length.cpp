@@ -1,18 +1,45 @@
 #include "results/statistics/effective_length.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "results/statistics/learned.h"
 
 namespace posbench {
+namespace {
 
-double kept_multiple(const GridResult& grid) {
+/// Returns the largest multiple up to which every point passes; 0 if the first one does not.
+template <class Passes>
+double largest_multiple(const GridResult& grid, Passes passes) {
   double kept = 0;
   for (const GridPoint& point : grid.points) {
-    if (accuracy(point.sequence) < kKept) break;
+    if (!passes(point.sequence)) break;
     kept = point.multiple;
   }
   return kept;
+}
+
+/// Returns the probability of `least` or more successes in `count` trials.
+double upper_tail(size_t count, size_t least, double probability) {
+  double sum = 0, ways = 1;  // the number of sets of n trials
+  for (size_t n = count + 1; n-- > least;) {
+    sum += ways * std::pow(probability, static_cast<double>(n)) *
+           std::pow(1 - probability, static_cast<double>(count - n));
+    ways *= static_cast<double>(n) / static_cast<double>(count - n + 1);
+  }
+  return sum;
+}
+
+}  // namespace
+
+double kept_multiple(const GridResult& grid) {
+  return largest_multiple(grid, [](Count sequence) { return accuracy(sequence) >= kKept; });
+}
+
+Interval kept_interval(const GridResult& grid) {
+  constexpr double kZ = 2.807033768343811;  // the 99.75 % quantile of the normal distribution
+  return {largest_multiple(grid, [](Count sequence) { return wilson_interval(sequence).low >= kKept; }),
+          largest_multiple(grid, [](Count sequence) { return wilson_interval(sequence, kZ).high >= kKept; })};
 }
 
 const GridResult* find_grid(const ExperimentResult& experiment, const std::string& option) {
@@ -21,18 +48,29 @@ const GridResult* find_grid(const ExperimentResult& experiment, const std::strin
   return found == experiment.grids.end() ? nullptr : &*found;
 }
 
+std::optional<double> accuracy_at(const ExperimentResult& experiment, const std::string& option, double multiple) {
+  if (experiment.status != Status::ok) return 0;
+  const GridResult* grid = find_grid(experiment, option);
+  if (grid == nullptr) return std::nullopt;
+  const auto point = std::ranges::find(grid->points, multiple, &GridPoint::multiple);
+  if (point != grid->points.end()) return accuracy(point->sequence);
+  const bool ended = grid->end == GridEnd::accuracy && multiple > grid->points.back().multiple;
+  return ended ? std::optional(0.0) : std::nullopt;
+}
+
 std::optional<OrderInterval> find_order_interval(size_t count) {
   constexpr double kCoverage = 0.9;
+  // A value of one half or more lies on each side of the median. The low end of a seed's interval is above its
+  // true multiple, or the high end below, with at most these probabilities: those of the sequential test in steps
+  // of 64 sequences if each true accuracy is kKept (tests/results/effective_length_simulation.py computes them).
+  constexpr double kTooHigh = 0.073, kTooLow = 0.058;
   std::optional<OrderInterval> narrowest;
-  // The interval misses the median if fewer than k values are on one side of it: at most
-  // P(fewer than k of n fair coins show heads) for each side.
-  double outcome = 1, fewer = 0;  // number of heads k - 1: its probability, and that of no more
-  for (size_t n = 0; n < count; ++n) outcome /= 2;
   for (size_t k = 1; 2 * k <= count + 1; ++k) {
-    fewer += outcome;
-    if (1 - 2 * fewer < kCoverage) break;
-    narrowest = {.k = k, .coverage = 1 - 2 * fewer};
-    outcome *= static_cast<double>(count - k + 1) / static_cast<double>(k);
+    const size_t on_one_side = count - k + 1;
+    const double coverage =
+        1 - upper_tail(count, on_one_side, 0.5 + kTooHigh / 2) - upper_tail(count, on_one_side, 0.5 + kTooLow / 2);
+    if (coverage < kCoverage) break;
+    narrowest = {.k = k, .coverage = coverage};
   }
   return narrowest;
 }
@@ -40,19 +78,31 @@ std::optional<OrderInterval> find_order_interval(size_t count) {
 std::optional<EffectiveLength> find_effective_length(std::span<const ExperimentResult* const> experiments,
                                                      const std::string& option) {
   EffectiveLength found{.option = option};
+  std::vector<double> lows, highs;
+  double sum = 0;
+  bool is_shown_tested = true;
   for (const ExperimentResult* experiment : experiments) {
     const GridResult* grid = find_grid(*experiment, option);
     if (experiment->status == Status::ok && (!grid || grid->points.empty())) return std::nullopt;
     found.values.push_back(grid ? kept_multiple(*grid) : 0);
+    const Interval interval = grid ? kept_interval(*grid) : Interval{};
+    lows.push_back(interval.low);
+    highs.push_back(interval.high);
     if (grid) found.tested_to = std::max(found.tested_to, grid->points.back().multiple);
+    const std::optional<double> shown = accuracy_at(*experiment, option, kShownMultiple);
+    sum += shown.value_or(0);
+    is_shown_tested = is_shown_tested && shown.has_value();
   }
   if (found.tested_to == 0) return std::nullopt;
+  const size_t count = found.values.size();
   std::vector<double> ascending = found.values;
-  std::sort(ascending.begin(), ascending.end());
-  const size_t count = ascending.size();
-  found.multiple = ascending[(count - 1) / 2];  // more than half of the seeds are not below it
+  std::ranges::sort(ascending);
+  std::ranges::sort(lows);
+  std::ranges::sort(highs);
+  found.multiple = ascending[count / 2];  // at least half of the seeds are not below it
+  if (is_shown_tested) found.accuracy = sum / static_cast<double>(count);
   if (const std::optional<OrderInterval> interval = find_order_interval(count)) {
-    found.interval = {ascending[interval->k - 1], ascending[count - interval->k]};
+    found.interval = {lows[interval->k - 1], highs[count - interval->k]};
     found.coverage = interval->coverage;
   }
   return found;

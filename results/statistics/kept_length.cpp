@@ -54,7 +54,7 @@ std::optional<KeptLength> by_splits(std::span<const ExperimentResult* const> exp
   if (found.splits.empty()) return std::nullopt;
   std::vector<double> ascending = found.values;
   std::ranges::sort(ascending);
-  found.is_kept = ascending[(ascending.size() - 1) / 2] >= kKept;
+  found.is_kept = ascending[ascending.size() / 2] >= kKept;
   return found;
 }
 

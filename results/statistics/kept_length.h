@@ -16,7 +16,7 @@ struct KeptLength {
   /// The sequence accuracy of each seed at these lengths, as a mean over splits, or at the first such multiple of
   /// the grid. Experiments that did not finish have 0.
   std::vector<double> values;
-  /// True if more than half of the seeds have kKept or more, at every multiple up to there if there is a grid.
+  /// True if at least half of the seeds have kKept or more, at every multiple up to there if there is a grid.
   bool is_kept = false;
 };
 

@@ -12,8 +12,6 @@
 
 namespace posbench {
 
-/// The accuracy from which an encoding keeps a length or a split: by sequence, unless the board is by token.
-constexpr double kKept = 0.9;
 constexpr double kSolved = 0.99;  // the sequence accuracy from which a split is solved
 
 /// Returns the mark of a task that models are not expected to learn, given its spec: "control" or "open". Returns

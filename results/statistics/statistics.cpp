@@ -20,12 +20,11 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-Interval wilson_interval(Count count) {
+Interval wilson_interval(Count count, double z) {
   if (count.total == 0) return {0, 1};
-  constexpr double kZ = 1.959963984540054;  // the 97.5 % quantile of the normal distribution
-  const double n = static_cast<double>(count.total), p = accuracy(count), z2 = kZ * kZ;
+  const double n = static_cast<double>(count.total), p = accuracy(count), z2 = z * z;
   const double middle = (p + z2 / (2 * n)) / (1 + z2 / n);
-  const double half = kZ / (1 + z2 / n) * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
+  const double half = z / (1 + z2 / n) * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
   // Without a right or without a wrong case an end is exactly 0 or 1, which the rounding of the difference misses.
   return {count.correct == 0 ? 0 : middle - half, count.correct == count.total ? 1 : middle + half};
 }

@@ -15,9 +15,10 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-/// Returns the 95 % interval of a binomial proportion; [0, 1] without trials. Wilson 1927, without continuity
+/// Returns an interval of a binomial proportion; [0, 1] without trials. `z` is the quantile of the normal
+/// distribution at its upper end; by default the interval is that of 95 %. Wilson 1927, without continuity
 /// correction.
-Interval wilson_interval(Count);
+Interval wilson_interval(Count, double z = 1.959963984540054);
 
 /// Returns the mean, or NaN without values.
 double mean(std::span<const double>);

@@ -170,6 +170,7 @@ SummaryRow summarize(const Report& report, const TaskBaseline& task, const Exper
   row.length = find_threshold_length(experiments, by_length);
   row.distance = find_threshold_length(experiments, by_distance);
   row.effective_length = find_effective_length(experiments, "length");
+  row.effective_far = find_effective_length(experiments, kFarGrid);
   row.effective_distance = find_effective_length(experiments, "distance");
   return row;
 }

@@ -57,7 +57,7 @@ struct SummaryRow {
   // tasks list smaller changes before larger ones. Distances are those of splits that are no longer than the
   // first, because in longer ones an encoding may fail because of the length.
   std::optional<ThresholdLength> length, distance;
-  std::optional<EffectiveLength> effective_length, effective_distance;  // empty without such a grid
+  std::optional<EffectiveLength> effective_length, effective_far, effective_distance;  // empty without such a grid
 };
 
 /// Mean ranks by sequence accuracy. Out of distribution, encodings that have not learned a task rank equally

@@ -28,6 +28,12 @@ const std::vector<std::string>& grid_end_names() {
 
 std::string to_string(GridEnd end) { return grid_end_names()[static_cast<size_t>(end)]; }
 
+bool is_decided(Count count) {
+  constexpr double kZ = 1.959963984540054;  // the 97.5 % quantile of the normal distribution
+  const double n = static_cast<double>(count.total), difference = static_cast<double>(count.correct) - kKept * n;
+  return difference * difference > kZ * kZ * kKept * (1 - kKept) * n;  // the interval inverts this test
+}
+
 bool has_failed(const GridResult& grid) {
   const auto is_low = [](const GridPoint& point) { return accuracy(point.sequence) < kGridFloor; };
   return grid.points.size() >= 2 && is_low(grid.points.back()) && is_low(*(grid.points.end() - 2));

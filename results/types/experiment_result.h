@@ -127,8 +127,12 @@ struct SplitResult {
 /// The multiples of a trained value that a length grid tests, as far as the task, the encoding and the memory
 /// allow.
 inline constexpr double kGridMultiples[] = {1, 1.5, 2, 3, 4, 6, 8, 16};
-/// A grid ends after two multiples in a row with a smaller sequence accuracy.
+/// A grid ends after two multiples in a row with a smaller sequence accuracy, but not before kGridLeast if
+/// evaluation.grid_rules is 2.
 inline constexpr double kGridFloor = 0.5;
+inline constexpr double kGridLeast = 4;
+/// The option of a grid of lengths whose evidence is uniformly anywhere in the sequence (TaskInfo::Far).
+inline constexpr const char* kFarGrid = "far";
 
 /// The result at one multiple of a trained value.
 struct GridPoint {
@@ -146,12 +150,18 @@ const std::vector<std::string>& grid_end_names();
 
 /// The results of a trained model at multiples of the trained length, or of another trained value.
 struct GridResult {
-  std::string option;             // of the task: "length" or "distance"
+  std::string option;             // of the task: "length" or "distance"; or kFarGrid
   std::vector<GridPoint> points;  // ascending
   GridEnd end = GridEnd::complete;
   std::string reason;  // of the end, if it is task, encoding or memory; else empty
   bool operator==(const GridResult&) const = default;
 };
+
+/// The accuracy from which an encoding keeps a length or a split: by sequence, unless the board is by token.
+inline constexpr double kKept = 0.9;
+
+/// Returns true if the 95 % Wilson interval of the accuracy is above or below kKept.
+bool is_decided(Count);
 
 /// Returns true if the last two points have sequence accuracies below kGridFloor.
 bool has_failed(const GridResult&);

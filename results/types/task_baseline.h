@@ -20,6 +20,8 @@ struct SplitBaseline {
   std::optional<std::map<std::string, std::string>> options = std::nullopt;
   /// The fraction of test samples that also occur in the training samples. Empty in older reports.
   std::optional<double> seen_in_training = std::nullopt;
+  /// Lengths of which training.reserve reserves no questions for tests, because there are too few. Ascending.
+  std::vector<int> exempt_lengths = {};
   bool operator==(const SplitBaseline&) const = default;
 };
 

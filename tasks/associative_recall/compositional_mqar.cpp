@@ -42,6 +42,7 @@ const TaskInfo kInfo{
     .splits = {{"in_distribution", {}, "the trained length and grid"},
                {"ood_grid", {{"grid", "3"}}, "a grid of 3 by 3, at the trained length"},
                {"ood_length", {{"length", "4x"}}, "the trained grid, with longer gaps"}},
+    .far = TaskInfo::Far{{{"power", "1"}}},
 };
 
 struct Options {

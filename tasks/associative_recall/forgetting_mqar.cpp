@@ -41,6 +41,7 @@ const TaskInfo kInfo{
                {"ood_updates", {{"updates", "1x(pairs)"}}, "every key gets another value"},
                {"ood_pairs", {{"pairs", "2x"}, {"updates", "2x"}}, "twice the pairs, at the trained length"},
                {"ood_length", {{"length", "4x"}}, "the trained pairs, with longer gaps"}},
+    .far = TaskInfo::Far{{{"power", "1"}}},
 };
 
 struct Options {

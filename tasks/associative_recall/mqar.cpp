@@ -41,6 +41,7 @@ const TaskInfo kInfo{
                {"ood_pairs", {{"pairs", "2x"}}, "twice the pairs, at the trained length"},
                {"ood_length", {{"length", "4x"}}, "the trained pairs, with longer gaps"},
                {"ood_length_pairs", {{"length", "4x"}, {"pairs", "4x"}}, "longer, with pairs to match"}},
+    .far = TaskInfo::Far{{{"power", "1"}}},
 };
 
 enum class Filler { zero, random };

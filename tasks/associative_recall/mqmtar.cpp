@@ -47,6 +47,7 @@ const TaskInfo kInfo{
                {"ood_length2", {{"length", "2x"}}, "twice the trained lengths, with pairs to match"},
                {"ood_length4", {{"length", "4x"}}, "four times the trained lengths, with pairs to match"},
                {"ood_sparse", {{"length", "1x"}, {"fraction", "0.4"}}, "fewer pairs among more spaces"}},
+    .far = TaskInfo::Far{},
     .shortcuts = {.token = 0.19, .neighbor = 0.12, .count = 0.04},
     .learnability = Learnability::open,
     .learnability_note =

@@ -9,6 +9,7 @@
 // length.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -47,16 +48,19 @@ const TaskInfo kInfo{
                {"ood_keys",
                 {{"length", "2x"}, {"keys", "2x"}},
                 "twice the keys, so that distances double, with the trained number of values of each"}},
+    .far = TaskInfo::Far{{{"far", "true"}}},
 };
 
 struct Options {
   Integers length{32};
   int keys = 8, which = 1, vocabulary = 64;
+  bool far = false;
   void describe(OptionTable& o) {
     o.integers("length", length, 4, 100000, "tokens; even");
     o.integer("keys", keys, 1, 10000, "different keys in a sequence");
     o.integer("which", which, 1, 1000, "the index of the queried value of a key, counted from the last: N");
     o.integer("vocabulary", vocabulary, 4, 100000, "ids: keys, and values from the middle on");
+    o.flag("far", far, "the queried value uniformly anywhere, and only the last key scored");
   }
 };
 
@@ -64,6 +68,8 @@ class Mqrar final : public BasicTask<Options> {
  public:
   Mqrar(const Options& options, Layout layout) : BasicTask(options, layout) {
     require_even_lengths("mqrar", options.length);
+    if (options.far && options.keys < 2)
+      throw InputError("task 'mqrar': far needs two keys, not 1; raise keys or leave out far");
     if (options.keys > ids_.keys()) {
       throw InputError(
           fmt::format("task 'mqrar': keys {} is more than the {} of vocabulary {}; lower it or raise vocabulary",
@@ -87,10 +93,13 @@ class Mqrar final : public BasicTask<Options> {
     Example example;
     example.targets.assign(length, kIgnore);
     std::vector<int> answer_position(length, 0);
+    const std::vector<int> last = options_.far ? draw_last_places(length / 2 - 1, rng) : std::vector<int>{};
     for (int t = 0; t < length; t += 2) {
-      const int assigned = uniform(rng, 0, options_.keys - 1);
+      const int assigned =
+          options_.far ? draw_far_key(t / 2, last, length, rng) : uniform(rng, 0, options_.keys - 1);
       std::vector<int>& earlier = value_positions[assigned];
-      if (const int count = static_cast<int>(earlier.size()); count >= options_.which) {
+      const bool is_scored = !options_.far || t == length - 2;
+      if (const int count = static_cast<int>(earlier.size()); is_scored && count >= options_.which) {
         answer_position[t] = earlier[count - options_.which];
         example.targets[t] = example.tokens[answer_position[t]];
       }
@@ -103,6 +112,21 @@ class Mqrar final : public BasicTask<Options> {
   }
 
  private:
+  /// Draws the pairs of the queried key's last `which` values before the end, of which the first is uniform.
+  std::vector<int> draw_last_places(int pairs, Rng& rng) const {
+    std::vector<int> places{uniform(rng, 0, pairs - options_.which)};
+    for (const int after : sample_distinct(rng, pairs - 1 - places[0], options_.which - 1))
+      places.push_back(places[0] + 1 + after);
+    return places;
+  }
+
+  /// Returns the index of a key. The queried key is number 0. After the first of its last places it has no others.
+  int draw_far_key(int pair, const std::vector<int>& last, int length, Rng& rng) const {
+    const bool is_queried = pair == length / 2 - 1 || std::ranges::find(last, pair) != last.end();
+    if (is_queried) return 0;
+    return pair < last[0] ? uniform(rng, 0, options_.keys - 1) : uniform(rng, 1, options_.keys - 1);
+  }
+
   KeyValueIds ids_{.vocabulary = options_.vocabulary};
 };
 

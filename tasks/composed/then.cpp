@@ -113,6 +113,9 @@ class Then final : public BasicTask<Options> {
     return text;
   }
 
+  bool has_separate_tests() const override {
+    return first_->has_separate_tests() || second_->has_separate_tests();
+  }
   Example sample(int length, Rng& rng) const override { return sample_of(Purpose::train, length, rng); }
 
   Example sample_of(Purpose purpose, int length, Rng& rng) const override {

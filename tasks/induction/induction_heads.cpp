@@ -40,6 +40,7 @@ const TaskInfo kInfo{
                 "the trained distances, in a longer sequence"},
                {"ood_length_far2", {{"length", "2x"}}, "twice the trained length, at any distance"},
                {"ood_length_far4", {{"length", "4x"}}, "four times the trained length, at any distance"}},
+    .far = TaskInfo::Far{{{"farthest", "0"}}},
     .shortcuts = {.count = 0.08},
 };
 

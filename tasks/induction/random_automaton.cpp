@@ -55,12 +55,14 @@ const TaskInfo kInfo{
                {"ood_string_length", {{"string", "1x..2x"}}, "up to twice the symbols of each string"},
                {"ood_states", {{"states", "2x"}}, "twice the states, at the trained number of symbols"},
                {"ood_symbols", {{"symbols", "2x"}}, "twice the symbols, at the trained number of states"}},
+    .far = TaskInfo::Far{{{"far", "true"}}},
     .shortcuts = {.token = 0.45, .neighbor = 0.4, .count = 0.33},
 };
 
 struct Options {
   Integers length{8}, string{4, 10}, states{6}, symbols{4}, edges{1, 3};
   int vocabulary = 12, context = 2;
+  bool far = false;
   Loss loss = Loss::clean;
   void describe(OptionTable& o) {
     o.integers("length", length, 2, 10000, "strings");
@@ -70,6 +72,8 @@ struct Options {
     o.integers("edges", edges, 1, 26, "edges from a state");
     o.integer("vocabulary", vocabulary, 2, 26, "symbols from which those of an automaton are drawn");
     o.integer("context", context, 1, 100, "symbols before an answer that must occur in an earlier string");
+    o.flag("far", far,
+           "the string with the evidence uniformly anywhere, and only one symbol of the last string scored");
     describe_loss(o, loss, "the scored symbols");
   }
 };
@@ -124,8 +128,10 @@ class RandomAutomaton final : public BasicTask<Options> {
   /// Automata and strings without a scored position are drawn again.
   Example sample(int length, Rng& rng) const override {
     constexpr int kMaxAttempts = 100000;
+    const int shown = options_.far ? uniform(rng, 0, length - 2) : -1;
     for (int n = 0; n < kMaxAttempts; ++n) {
-      if (Example example = draw_sequence(length, rng); !example.scored.empty()) return example;
+      Example example = options_.far ? draw_far(length, shown, rng) : draw_sequence(length, rng);
+      if (!example.scored.empty()) return example;
     }
     throw InputError(fmt::format(
         "task 'random_automaton': none of {} automata gave a position to score; lower context or edges, "
@@ -166,11 +172,50 @@ class RandomAutomaton final : public BasicTask<Options> {
 
   Example draw_sequence(int length, Rng& rng) const {
     const Automaton automaton = draw_automaton(rng);
+    std::vector<DrawnString> strings;
+    for (int n = 0; n < length; ++n) strings.push_back(draw_string(automaton, rng));
+    return lay_out(strings);
+  }
+
+  /// Draws a sequence whose last string ends with a symbol that string number `shown` and none after it shows.
+  /// Returns an example without scored positions if that fails.
+  Example draw_far(int length, int shown, Rng& rng) const {
+    constexpr int kMaxStrings = 100;
+    const Automaton automaton = draw_automaton(rng);
+    DrawnString last = draw_string(automaton, rng);
+    if (static_cast<int>(last.symbols.size()) <= options_.context) return {};
+    const int asked = uniform(rng, options_.context, static_cast<int>(last.symbols.size()) - 1);
+    if (!last.is_next_certain[asked - 1]) return {};
+    last.symbols.resize(asked + 1);
+    const Context context(last.symbols.end() - 1 - options_.context, last.symbols.end() - 1);
+    const auto shows = [&](const DrawnString& string) {  // the context before another symbol
+      return std::search(string.symbols.begin(), string.symbols.end() - 1, context.begin(), context.end()) !=
+             string.symbols.end() - 1;
+    };
+    std::vector<DrawnString> strings;
+    for (int n = 0; n < length - 1; ++n) {
+      DrawnString string = draw_string(automaton, rng);
+      for (int tries = 0; n >= shown && shows(string) != (n == shown); ++tries) {
+        if (tries == kMaxStrings) return {};
+        string = draw_string(automaton, rng);
+      }
+      strings.push_back(std::move(string));
+    }
+    strings.push_back(std::move(last));
+    Example example = lay_out(strings);
+    const int answer = static_cast<int>(example.tokens.size()) - 1;
+    if (example.scored.empty() || example.scored.back() != answer) return {};
+    example.scored = {answer};
+    example.evidence = {example.evidence.back()};
+    example.distances = {example.distances.back()};
+    return example;
+  }
+
+  Example lay_out(const std::vector<DrawnString>& strings) const {
     std::vector<int> sequence, scored, evidence;
     std::map<Context, Follower> followers;  // in earlier strings
-    for (int n = 0; n < length; ++n) {
-      if (n > 0) sequence.push_back(kSeparator);
-      const auto [symbols, is_next_certain] = draw_string(automaton, rng);
+    for (const auto& [symbols, is_next_certain] : strings) {
+      if (!sequence.empty()) sequence.push_back(kSeparator);
       const int begin = static_cast<int>(sequence.size());
       sequence.insert(sequence.end(), symbols.begin(), symbols.end());
       std::set<Context> seen;  // in this string

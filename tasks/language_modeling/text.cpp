@@ -168,6 +168,7 @@ class Text final : public BasicTask<Options> {
   }
 
   Example sample(int length, Rng& rng) const override { return sample_of(Purpose::train, length, rng); }
+  bool has_separate_tests() const override { return true; }
 
   Example sample_of(Purpose purpose, int length, Rng& rng) const override {
     const int size = static_cast<int>(corpus_->text.size()), tenth = size / 10;

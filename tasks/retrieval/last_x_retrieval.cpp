@@ -53,6 +53,7 @@ const TaskInfo kInfo{
                {"ood_length_far",
                 {{"length", "4x"}, {"distance", "1x(length)-2..4x(length)-2"}},
                 "distances that only the longer sequence has"}},
+    .far = TaskInfo::Far{{{"distance", "0..1x(length)-1"}}},
 };
 
 struct Options {

@@ -32,6 +32,7 @@ const TaskInfo kInfo{
     .splits = {{"in_distribution", {}, "the trained lengths"},
                {"ood_length2", {{"length", "2x"}}, "twice the trained lengths"},
                {"ood_length4", {{"length", "4x"}}, "four times the trained lengths"}},
+    .far = TaskInfo::Far{},
 };
 
 struct Options {

@@ -49,6 +49,7 @@ const TaskInfo kInfo{
                {"ood_length2", {{"length", "1x..2x"}}, "up to twice the words between needles"},
                {"ood_length4", {{"length", "2x..4x"}}, "up to four times the words between needles"},
                {"ood_keys", {{"keys", "2x"}}, "twice the needles, in the trained haystack"}},
+    .far = TaskInfo::Far{},
 };
 
 enum class Haystack { words, noise };

@@ -42,6 +42,7 @@ const TaskInfo kInfo{
                {"ood_length3", {{"length", "2x..3x"}}, "two to three times the elements in the long set"},
                {"ood_short", {{"short", "2x"}}, "twice the elements in the short set"},
                {"ood_order", {{"first", "long"}}, "the long set comes first"}},
+    .far = TaskInfo::Far{},
     .shortcuts = {.token = 0.25, .neighbor = 0.07, .count = 0.09},
 };
 

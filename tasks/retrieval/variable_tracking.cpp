@@ -42,6 +42,7 @@ const TaskInfo kInfo{
                {"ood_length", {{"length", "4x"}}, "more noise"},
                {"ood_chains", {{"chains", "4"}}, "twice the chains"},
                {"ood_hops", {{"hops", "4"}}, "longer chains"}},
+    .far = TaskInfo::Far{},
     .shortcuts = {.token = 0.08, .neighbor = 0.12, .count = 0.12},
     .learnability = Learnability::open,
     .learnability_note =

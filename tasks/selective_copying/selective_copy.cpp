@@ -33,6 +33,7 @@ const TaskInfo kInfo{
     .splits = {{"in_distribution", {}, "as many blanks as data tokens"},
                {"ood_dense", {{"blanks", "0.5"}}, "half as many blanks, for the same data tokens"},
                {"ood_sparse", {{"blanks", "2"}}, "twice as many blanks, for the same data tokens"}},
+    .far = TaskInfo::Far{},
 };
 
 class SelectiveCopy final : public SelectiveCopyingTask<SelectiveCopyingOptions<1, 16>> {

@@ -33,6 +33,7 @@ const TaskInfo kInfo{
     .length_unit = "data tokens",
     .distance_unit = "tokens",
     .splits = selective_copying_splits(),
+    .far = TaskInfo::Far{},
     .shortcuts = {.token = 0.08},
 };
 

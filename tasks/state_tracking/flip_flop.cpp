@@ -42,16 +42,19 @@ const TaskInfo kInfo{
                 "almost everything to ignore: far writes, at the trained length"},
                {"ood_length", {{"length", "4x"}}, "the trained mixture, in a longer sequence"},
                {"ood_sparse_length", {{"p_ignore", "0.98"}, {"length", "4x"}}, "far writes in a longer sequence"}},
+    .far = TaskInfo::Far{{{"far", "true"}}},
     .shortcuts = {.token = 0.67, .neighbor = 0.87},
 };
 
 struct Options {
   Integers length{32};
   double p_ignore = 0.8;
+  bool far = false;
   Loss loss = Loss::clean;
   void describe(OptionTable& o) {
     o.integers("length", length, 2, 10000, "instructions; each is two tokens");
     o.number("p_ignore", p_ignore, 0, 1, "probability that an instruction is to be ignored");
+    o.flag("far", far, "the last write uniformly anywhere, and only the last read scored");
     describe_loss(o, loss, "the bits that are read");
   }
 };
@@ -64,17 +67,21 @@ class FlipFlop final : public AlphabetTask<Options, "wri01"> {
   Example sample(int length, Rng& rng) const override {
     std::vector<int> sequence, scored, distances, evidence, segments;
     int written = 0, write = 0;
+    const int last_write = options_.far ? uniform(rng, 0, length - 2) : length;
     for (int n = 0; n < length; ++n) {
-      const int instruction = n == 0 ? kWrite : n == length - 1 ? kRead : draw_instruction(rng);
+      int instruction = n == 0 || n == last_write ? kWrite : n == length - 1 ? kRead : draw_instruction(rng);
+      if (n > last_write && instruction == kWrite) instruction = kSkip;
       int bit = uniform(rng, 0, 1);
       if (instruction == kWrite) {
         written = bit;
         write = n;
       } else if (instruction == kRead) {
         bit = written;
-        scored.push_back(2 * n);
-        distances.push_back(n - write);
-        evidence.push_back(2 * write + 1);
+        if (!options_.far || n == length - 1) {
+          scored.push_back(2 * n);
+          distances.push_back(n - write);
+          evidence.push_back(2 * write + 1);
+        }
       }
       sequence.insert(sequence.end(), {instruction, kZero + bit});
       segments.insert(segments.end(), {n, n});

@@ -124,6 +124,7 @@ class Recognition final : public BasicTask<Options> {
     return token == blank() ? "?" : symbols()[static_cast<size_t>(token - first_symbol())];
   }
 
+  bool has_separate_tests() const override { return strings_ != nullptr; }
   /// Strings of lengths that occur only in tests are drawn from the tests.
   Example sample(int length, Rng& rng) const override {
     const bool only_in_tests = strings_ && lengths_in(strings_->training).empty();

@@ -83,6 +83,17 @@ def right(samples):
     return samples, samples.at_scored(samples.targets)
 
 
+def test_a_report_has_a_row_for_each_multiple_of_the_length():
+    count = {"correct": 60, "total": 64, "accuracy": 0.9375, "low": 0.85, "high": 0.975}
+    grid = {"option": "far", "points": [{"multiple": 1.5, "token": count, "sequence": count}]}
+    about = {"task": "t", "encoding": "e", "seed": 0, "status": "ok", "parameters": 1, "steps": 1}
+    rows = posbench.Report({"experiments": [{**about, "splits": [], "grid": [grid]}]}).rows()
+    assert [(row["split"], row["kind"], row["metric"], row["value"], row["multiple"]) for row in rows] == [
+        ("far=1.5x", "grid", "token", 0.9375, 1.5),
+        ("far=1.5x", "grid", "sequence", 0.9375, 1.5),
+    ]
+
+
 def test_answers_become_a_report():
     task = posbench.task("even_pairs")
     tests = [task.samples(f"test:{split}", seed=2, count=16) for split in task.splits]

@@ -39,7 +39,7 @@ std::vector<std::string> names(const AspectRanking& ranking) {
 
 }  // namespace
 
-TEST_CASE("a length is kept if more than half of the seeds have 0.90 at that length and beyond") {
+TEST_CASE("a length is kept if at least half of the seeds have 0.90 at that length and beyond") {
   BoardReport all = golden_board();
   const auto kept = [&](const char* task, const char* encoding, double multiple) {
     return find_kept_length(experiments(all, task, encoding), multiple, LengthBasis::splits);

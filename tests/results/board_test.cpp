@@ -191,11 +191,12 @@ TEST_CASE("the board has the effective lengths of reports with grids, and says w
   }
   const Board board = make_board(merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {}, false));
   const Table summary = board_summary(board);
-  CHECK(summary.rows[0][3].text == "2x");
+  CHECK(summary.rows[0][3].text == "2x (0.10 at 4x)");
   CHECK(summary.rows[1][3].text == "no grid");
-  CHECK(board_table(board.tasks[0]).rows[0][2].text == "2x (2x..2x)");
+  CHECK(board_table(board.tasks[0]).rows[0][2].text == "2x (2x..2x; 0.10 at 4x)");
   const Json row = to_json(board, kWords, {}).at("tasks").at(0).at("rows").at(0);
-  CHECK(row.at("effective_length") == Json{{"multiple", 2}, {"low", 2}, {"high", 2}, {"tested_to", 4}});
+  CHECK(row.at("effective_length") ==
+        Json{{"multiple", 2}, {"low", 2}, {"high", 2}, {"tested_to", 4}, {"accuracy_at_4x", 0.1}});
   CHECK(board_csv(board, kWords).rows[0][17].text == "2");
 }
 
@@ -270,6 +271,15 @@ TEST_CASE("a report of another budget or version joins the board only where that
   own.tasks[0].version = 2;
   for (ExperimentResult& e : own.experiments) e.task_version = 2;
   CHECK_THROWS_WITH(merge_board(board, mine, {}, true), ContainsSubstring("task 'task0' has version 1"));
+}
+
+TEST_CASE("an encoding of bidirectional models has another name on the board than that of causal ones") {
+  const Report stored = stored_report();
+  Report own = drawn_report(1, 1, 5, [](int, int, int, int) { return 1.0; });
+  own.config = {{"model", {{"attention", "bidirectional"}}}};
+  const BoardReport all =
+      merge_board(std::vector<NamedReport>{{"stored", stored}}, std::vector<NamedReport>{{"own", own}}, {}, true);
+  CHECK(all.user_experiments.begin()->encoding == "encoding0 (bidirectional)");
 }
 
 TEST_CASE("recurrent models change no row, tier, count, card or recommendation of the encodings") {

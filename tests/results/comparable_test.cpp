@@ -163,3 +163,12 @@ TEST_CASE("differences of machines, seeds and splits are warnings") {
               "4 of 4 rows have fewer than 5 seeds on a side, so no test can call them better or worse: seeds solve a task ") +
               "or do not, and so few could differ as much by chance; run with -s 5"});
 }
+
+TEST_CASE("a report whose training did not reserve questions for tests is compared with a warning") {
+  const Report before = small_report();
+  Report after = before;
+  after.config["training"]["reserve"] = true;
+  CHECK(compare_one(before, after).warnings.at(0) ==
+        "before.json was made without training.reserve, so its training may have shown test samples");
+  CHECK(compare_one(after, after).warnings == compare_one(before, before).warnings);
+}

@@ -2,20 +2,24 @@
 
 from page_checks import check, close, two_digits
 
-EFFECTIVE = {"Effective length": "effective_length", "Effective distance": "effective_distance"}
+EFFECTIVE = {
+    "Effective length": "effective_length",
+    "Effective length, far": "effective_far",
+    "Effective distance": "effective_distance",
+}
+MULTIPLES = "Accuracy against the multiple of the trained length"
 
 
-def effective_cell(row, effective):
-    """The first numbers of a cell of an effective length: null if most seeds have not learned the task."""
-    interval = effective["interval"] or {"low": None, "high": None}
-    return (
-        row["encoding"],
-        row["task"],
-        effective["multiple"],
-        interval["low"],
-        interval["high"],
-        effective["tested_to"],
-    )
+def accuracy_at(experiment, option, multiple):
+    """The accuracy at a multiple: 0 if the experiment did not finish or its tests ended before, None if it was not tested."""
+    if experiment["status"] != "ok":
+        return 0
+    for grid in experiment.get("grid", []):
+        if grid["option"] == option:
+            found = [p["sequence"]["accuracy"] for p in grid["points"] if p["multiple"] == multiple]
+            ended = grid["end"] == "accuracy" and multiple > grid["points"][-1]["multiple"]
+            return found[0] if found else 0 if ended else None
+    return None
 
 
 def check_summary(name, plots, report):
@@ -29,8 +33,9 @@ def check_summary(name, plots, report):
     maps = [plot for plot in plots if plot["kind"] == "heat" and plot["title"] not in EFFECTIVE]
     check(len(maps) == len(kinds), f"{name}: {len(maps)} maps")
     for title, key in EFFECTIVE.items():
-        shown = {tuple(row[:6]) for plot in plots if plot["title"] == title for row in plot["rows"]}
-        expected = {effective_cell(row, row[key]) for row in report["summary"] if key in row}
+        shown = {(*row[:3], row[5]) for plot in plots if plot["title"] == title for row in plot["rows"]}
+        cells = [(row["encoding"], row["task"], row[key]) for row in report["summary"] if key in row]
+        expected = {(encoding, task, cell["multiple"], cell["tested_to"]) for encoding, task, cell in cells}
         check(shown == expected, f"{name}: {title}: {shown}, expected {expected}")
     for plot, (kind, metric) in zip(maps, kinds):
         rows = {(row["encoding"], row["task"]): row for row in report["summary"] if row[kind]}
@@ -93,6 +98,10 @@ def check_curves(name, section, plots, report):
                     close(rest[0], mean([p["validation_token"] for p in points])),
                     f"{name}: {section}: {plot['title']}: {row}",
                 )
+            elif section == MULTIPLES:
+                option = {"far evidence": "far", "distance": "distance"}.get(plot["title"].rpartition(", ")[2], "length")
+                values = [accuracy_at(experiment, option, x) for experiment in experiments]
+                values = [value for value in values if value is not None]
             else:
                 unit = section.split()[-1]
                 first, last, cases = rest
@@ -133,7 +142,7 @@ def check_cells(name, plot):
         if row[-1]:
             expected = ["notlearned"]
         elif plot["title"] in EFFECTIVE:
-            expected = [row[7] + row[6]]
+            expected = [row[8] + row[7]]
         else:
             expected = {two_digits(row[2]) + row[9], two_digits(row[2] + 1e-9) + row[9]}
         check(text in expected, f"{name}: {plot['title']}: the cell of {row[:3]} says {text}, expected {expected}")

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -153,7 +154,29 @@ TEST_CASE("the page of a report with grids has a map of effective lengths, and a
   REQUIRE(plots.size() == 1);
   CHECK(plots[0]["size"] == 2);
   CHECK(page.find(R"({"texts":["2x",""],"at":[0,1]})") != page.npos);
+  CHECK(data_of(page)["sections"][0]["title"] == "Accuracy against the multiple of the trained length");
+  CHECK(plots_of(page, "Accuracy against the multiple of the trained length")[0]["size"] == 2 * 6);
   CHECK(page.find(R"({"texts":["","not learned"],"at":[0,1]})") != page.npos);
+}
+
+TEST_CASE("an accuracy against the length does not mix splits that change other options") {
+  Report report = drawn_report(1, 1, 1, [](int, int, int, int) { return 1.0; });
+  using Options = std::map<std::string, std::string>;
+  report.tasks[0].splits[0].options = Options{};
+  report.tasks[0].splits[1].options = Options{{"length", "20"}};
+  report.tasks[0].splits[2].options = Options{{"length", "30"}, {"p_ignore", "0.98"}};
+  std::vector<SplitResult>& splits = report.experiments[0].splits;
+  for (size_t n = 0; n < splits.size(); ++n) {
+    const Count half{500, 1000};
+    splits[n].token = splits[n].sequence = {1000, 2000};
+    for (const int length : {1, 2})
+      splits[n].by_length.push_back({10 * (static_cast<int>(n) + 1) + length, half, half});
+  }
+  const Json plots = plots_of(make_page(report), "Accuracy against length");
+  REQUIRE(plots.size() == 2);
+  CHECK(plots[0]["details"]["splits"] == Json{"in_distribution", "ood_far"});
+  CHECK(plots[1]["details"]["splits"] == Json{"ood_sparse"});
+  CHECK(plots[1]["title"] == "task0, p_ignore=0.98");
 }
 
 TEST_CASE("a sweep has accuracies by tested length, and what diverged counts as 0") {

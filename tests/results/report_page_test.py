@@ -64,7 +64,7 @@ def check_page(name, browser, page, report):
     sections = look_at(browser, page, "encodings")
     expected = ["Accuracy against length", "Accuracy against distance", "Encodings and tasks"]
     if any("grid" in experiment for experiment in report["experiments"]):
-        expected.insert(0, "Effective length and distance")
+        expected[:0] = ["Accuracy against the multiple of the trained length", "Effective length and distance"]
     check(list(sections)[: len(expected)] == expected, f"{name}: the sections are {list(sections)}")
     for title, plots in sections.items():
         for plot in plots:

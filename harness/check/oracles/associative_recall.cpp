@@ -122,7 +122,8 @@ const RegisterOracle mqmtar("mqmtar", {"queries", "key", "value", "alphabet"}, [
 });
 
 /// Returns for each scored key of mqrar the index of the queried value. The first scored key tells which one is
-/// queried: it has as many values before. Keys are at even positions.
+/// queried: it has as many values before. If only the last key is scored, as with the option far, its last value
+/// is queried. Keys are at even positions.
 std::vector<int> queried_values(const Example& e) {
   const auto places = [&e](int t) {
     std::vector<int> earlier;
@@ -131,7 +132,8 @@ std::vector<int> queried_values(const Example& e) {
     }
     return earlier;
   };
-  const size_t which = places(e.scored.front()).size();
+  const bool is_far = e.scored.size() == 1 && e.scored[0] + 2 == static_cast<int>(e.tokens.size());
+  const size_t which = is_far ? 1 : places(e.scored.front()).size();
   return for_each_scored(e, [&](int t) { return places(t).end()[-static_cast<std::ptrdiff_t>(which)]; });
 }
 

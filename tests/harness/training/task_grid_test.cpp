@@ -1,6 +1,7 @@
 // Tests of trained models at multiples of the trained length and distance.
 #include "harness/training/task_grid.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "encodings/registry.h"
 #include "harness/runs/suite.h"
 #include "harness/training/evaluate_grids.h"
@@ -68,6 +70,31 @@ const RegisterTask<AlwaysRight> registered_too{{.name = "test_always_right",
                                                 .source = "this test",
                                                 .splits = {{"in_distribution", {}, ""}}}};
 
+/// A task on which an untrained model is right in 0.9 of the sequences: a random bit is asked in one of five.
+class MostlyRight final : public BasicTask<LengthOption<"tokens">> {
+ public:
+  using BasicTask::BasicTask;
+  int vocabulary() const override { return 2; }
+  double chance_level() const override { return 0.9; }
+  Example sample(int length, Rng& rng) const override {
+    Example example;
+    example.tokens.assign(static_cast<size_t>(length), 0);
+    example.targets.assign(example.tokens.size(), kIgnore);
+    example.targets.back() = uniform(rng, 0, 1);
+    example.scored = {length - 1};
+    example.segments.assign(example.tokens.size(), 0);
+    if (!bernoulli(rng, 0.2)) example.candidates = {example.targets.back()};
+    return example;
+  }
+  std::string token_text(int) const override { return "x"; }
+};
+
+const RegisterTask<MostlyRight> registered_as_well{{.name = "test_mostly_right",
+                                                    .family = "test",
+                                                    .definition = "this test",
+                                                    .source = "this test",
+                                                    .splits = {{"in_distribution", {}, ""}}}};
+
 TaskGrid grid_of(const std::string& task, const std::string& option) {
   const Spec spec = Spec::parse(task);
   const int vocabulary = make_task(spec, {}, Layout::teacher_forced)->vocabulary();
@@ -93,11 +120,13 @@ RunConfig config_with_grid(const std::string& tasks, const std::string& encoding
 }
 
 /// Tests an untrained model on the grid by length.
-GridResult evaluate_untrained(const TaskSetup& task, const std::string& encoding) {
+GridResult evaluate_untrained(const TaskSetup& task, const std::string& encoding, int threads = 1) {
   const Model model = make_model(Spec::parse(encoding), task.model_config);
   const Spec spec = Spec::parse(encoding);
   const Parameters parameters = initialize(model.layout, 3);
-  return evaluate_grids({task, spec, 3, model, parameters}, {})->at(0);
+  IdleCores cores(threads - 1);
+  ThreadPool pool(threads, cores);
+  return evaluate_grids({task, spec, 3, model, parameters}, {}, pool)->at(0);
 }
 
 }  // namespace
@@ -198,6 +227,30 @@ TEST_CASE("a grid ends after two multiples below one half, and where task, encod
   CHECK(large.end == GridEnd::memory);
   CHECK(large.points.back().multiple == 2);
   CHECK(large.reason.find("9000 tokens") != std::string::npos);
+}
+
+TEST_CASE(
+    "a multiple is tested 64 sequences at a time until its accuracy is decided, with any number of threads") {
+  RunConfig config = config_with_grid("test_always_right,test_mostly_right,reverse_string", "none", 512);
+  config.evaluation.grid_rules = 2;
+  const Suite suite = make_suite(config);
+  for (const GridPoint& point : evaluate_untrained(*suite.tasks.at(0), "none").points)
+    CHECK(point.sequences == 64);
+  const GridResult undecided = evaluate_untrained(*suite.tasks.at(1), "none");
+  CHECK(undecided == evaluate_untrained(*suite.tasks.at(1), "none", 3));
+  REQUIRE(undecided.points.size() == 8);
+  int longest = 0;
+  for (const GridPoint& point : undecided.points) {
+    CHECK(point.sequences % 64 == 0);
+    CHECK((point.sequences == 512 || is_decided(point.sequence)));
+    longest = std::max(longest, static_cast<int>(point.sequences));
+  }
+  CHECK(longest == 512);
+  const GridResult failing = evaluate_untrained(*suite.tasks.at(2), "none");
+  CHECK(failing.end == GridEnd::accuracy);
+  REQUIRE(failing.points.size() == 5);  // the accuracy at four times the length is always measured
+  CHECK(failing.points.back().multiple == 4);
+  CHECK(failing.points.back().sequences == 64);
 }
 
 TEST_CASE("a requested stop ends the tests of a grid without a result") {
