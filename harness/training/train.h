@@ -34,9 +34,9 @@ struct TrainingState {
 };
 
 /// Trains up to options.steps. Doubles them while options.extend_while_gaining allows it and the model still
-/// gains. Calls `on_step` after each step, and stops if it returns false; a later call resumes from the state. Returns
-/// whether training is finished. The threads of the pool compute the groups of a batch (options.groups) and the
-/// sequences of a validation. The state does not depend on their number.
+/// gains. Calls `on_step` after each step, and stops if it returns false; a later call resumes from the state.
+/// Returns whether training is finished. The threads of the pool compute the groups of a batch (options.groups)
+/// and the sequences of a validation. The state does not depend on their number.
 bool train(const Model&, const TrainingStreams&, const TrainingOptions&, TrainingState&,
            const std::function<bool(const TrainingState&)>& on_step = {}, ThreadPool& = calling_thread());
 

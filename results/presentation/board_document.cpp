@@ -148,6 +148,7 @@ void add_summary(const Board& board, Blocks& blocks) {
   const OverTasks over = summarize_over_tasks(board);
   if (over.rows.empty() && over.incomplete.empty() && !over.tasks.empty()) return;  // only recurrent models
   blocks.emplace_back(over_tasks_table(over));
+  if (Table pairs = pairs_over_tasks_table(over); !pairs.rows.empty()) blocks.emplace_back(std::move(pairs));
   add_notes(over_tasks_notes(over, board.options), blocks);
   blocks.emplace_back(Note{kAboutByTask});
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,6 +21,10 @@ namespace {
 constexpr size_t kHalf = 10, kNinety = 18;  // of profile_thresholds()
 
 std::string name_text(const OverTasksRow& row) { return row.is_users ? row.encoding + " *" : row.encoding; }
+
+size_t count_learned(const OverTasksRow& row) {
+  return static_cast<size_t>(std::ranges::count(row.learned, true));
+}
 
 Json write_estimate(const Estimate& estimate) {
   return {{"value", round_for_page(estimate.value)},
@@ -79,10 +84,33 @@ Table over_tasks_table(const OverTasks& over) {
                {"learned", Align::right}},
               {}};
   for (const OverTasksRow& row : over.rows) {
+    const PairOverTasks pair = &row == &over.rows[0] ? PairOverTasks() : compare_over_tasks(over.rows[0], row);
     table.rows.push_back({name_text(row), estimate_text(row.interquartile_mean),
-                          row.first_is_better ? estimate_text(*row.first_is_better) : "-",
+                          pair.first_is_better ? estimate_text(*pair.first_is_better) : "-",
                           accuracy_text(row.profile[kHalf]), accuracy_text(row.profile[kNinety]),
-                          fmt::format("{} of {}", row.learned, over.tasks.size())});
+                          fmt::format("{} of {}", count_learned(row), over.tasks.size())});
+  }
+  return table;
+}
+
+Table pairs_over_tasks_table(const OverTasks& over) {
+  const size_t count = over.rows.size();
+  Table table{{{"row better than column, in %"}}, {}};
+  if (count < 3 || count > 12) return table;
+  for (size_t n = 0; n < count; ++n) {
+    table.columns.push_back({fmt::format("{}", n + 1), Align::right});
+    table.rows.emplace_back(count + 1, Cell(""));
+    table.rows[n][0] = fmt::format("{} {}", n + 1, name_text(over.rows[n]));
+  }
+  for (size_t first = 0; first < count; ++first) {
+    for (size_t second = first + 1; second < count; ++second) {
+      const PairOverTasks pair = compare_over_tasks(over.rows[first], over.rows[second]);
+      if (!pair.first_is_better) continue;
+      const auto [value, interval] = *pair.first_is_better;
+      const char* mark = interval.low > 0.5 || interval.high < 0.5 ? "*" : "";
+      table.rows[first][second + 1] = fmt::format("{:.0f}{}", 100 * value, mark);
+      table.rows[second][first + 1] = fmt::format("{:.0f}{}", 100 - 100 * value, mark);
+    }
   }
   return table;
 }
@@ -120,9 +148,13 @@ std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOpti
       kLearned));
   notes.push_back(
       "interquartile mean: mean of the middle half of all values of an encoding. first is better: probability that a seed of "
-      "the first encoding has a higher value than one of this encoding on the same task. In brackets, 95 % by "
-      "resampling the seeds of each task; the first encoding is chosen by the same values, which the interval does not "
-      "cover.");
+      "the first encoding has a higher value than one of this encoding on the same task, over the tasks that both have "
+      "learned. In brackets, 95 % by resampling tasks and seeds; the first encoding is chosen by the same values, which "
+      "the interval does not cover.");
+  if (!pairs_over_tasks_table(over).rows.empty())
+    notes.push_back(
+        "row better than column: the same probability for each pair, in percent, over the tasks that both have learned. *: the "
+        "interval excludes 0.50. The pairs are not corrected for their number.");
   notes.push_back(
       "above: fraction of seeds with a higher value, mean over tasks (a point of the performance profile), without an "
       "interval. All by Agarwal et al. 2021, arXiv:2108.13264.");
@@ -131,13 +163,17 @@ std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOpti
 
 Section over_tasks_section(const OverTasks& over) {
   Section section{"Over all tasks", "", {}};
-  section.plots.push_back(dots(over, "Interquartile mean", "Lines are 95 % intervals over seeds.",
+  section.plots.push_back(dots(over, "Interquartile mean", "Lines are 95 % intervals over tasks and seeds.",
                                [](const OverTasksRow& row) { return std::optional(row.interquartile_mean); }));
   if (over.rows.size() > 1) {
-    section.plots.push_back(
-        dots(over, "Probability that the first is better",
-             fmt::format("The first is {}. Lines are 95 % intervals over seeds.", over.rows[0].encoding),
-             [](const OverTasksRow& row) { return row.first_is_better; }));
+    section.plots.push_back(dots(
+        over, "Probability that the first is better",
+        fmt::format(
+            "The first is {}. Only tasks that both have learned count. Lines are 95 % intervals over tasks and seeds.",
+            over.rows[0].encoding),
+        [&](const OverTasksRow& row) {
+          return &row == &over.rows[0] ? std::nullopt : compare_over_tasks(over.rows[0], row).first_is_better;
+        }));
   }
   section.plots.push_back(profiles(over));
   return section;
@@ -151,13 +187,19 @@ Json to_json(const OverTasks& over) {
   json["incomplete"] = over.incomplete;
   json["common"] = over.common;
   json["thresholds"] = profile_thresholds();
-  json["encodings"] = write_list(over.rows, [](const OverTasksRow& row) {
+  json["encodings"] = write_list(over.rows, [&](const OverTasksRow& row) {
     Json item;
     item["encoding"] = row.encoding;
     item["own"] = row.is_users;
-    item["learned"] = row.learned;
+    item["learned"] = count_learned(row);
     item["interquartile_mean"] = write_estimate(row.interquartile_mean);
-    item["first_is_better"] = row.first_is_better ? write_estimate(*row.first_is_better) : Json(nullptr);
+    Json& better = item["better_than"] = Json::object();  // the rows below
+    for (const OverTasksRow* other = &row + 1; other != over.rows.data() + over.rows.size(); ++other) {
+      const PairOverTasks pair = compare_over_tasks(row, *other);
+      if (!pair.first_is_better) continue;
+      better[other->encoding] = write_estimate(*pair.first_is_better);
+      better[other->encoding]["tasks"] = pair.tasks;
+    }
     item["profile"] = write_list(row.profile, [](double value) { return round_for_page(value); });
     return item;
   });

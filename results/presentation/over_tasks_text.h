@@ -11,9 +11,13 @@
 
 namespace posbench {
 
-/// Returns a row for each encoding: interquartile mean, the probability that the first is better, the fractions of
-/// seeds above two thresholds, and the number of learned tasks.
+/// Returns a row for each encoding: interquartile mean, the probability that the first is better on the tasks that
+/// both have learned, the fractions of seeds above two thresholds, and the number of learned tasks.
 Table over_tasks_table(const OverTasks&);
+
+/// Returns the probability for each pair of encodings that the one of the row is better than the one of the
+/// column. Empty unless there are 3 to 12 encodings.
+Table pairs_over_tasks_table(const OverTasks&);
 
 /// Returns the definitions of the columns, the names of the tasks, and the tasks and encodings that are left out.
 std::vector<std::string> over_tasks_notes(const OverTasks&, const BoardOptions&);

@@ -1,5 +1,6 @@
 // Summarizes encodings over tasks as in Agarwal et al. 2021, arXiv:2108.13264: the interquartile mean, the
-// probability of improvement and performance profiles, with stratified bootstrap intervals.
+// probability of improvement and performance profiles. Their bootstrap resamples tasks too, since other tasks
+// would have given other values.
 #pragma once
 #include <span>
 #include <vector>
@@ -13,7 +14,7 @@ using TaskScores = std::vector<std::vector<double>>;
 
 struct Estimate {
   double value = 0;
-  Interval interval;  // 95 %, by resampling seeds within each task
+  Interval interval;  // 95 %, by resampling tasks and, within each, seeds
 };
 
 /// Returns the mean of the middle half of all scores. It cuts floor(n / 4) scores at each end, as scipy's

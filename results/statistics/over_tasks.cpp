@@ -9,17 +9,6 @@
 #include <vector>
 
 namespace posbench {
-namespace {
-
-/// The rows of an encoding on the tasks of the summary.
-struct Results {
-  bool is_users = false;
-  size_t learned = 0;
-  TaskScores scores;
-};
-
-}  // namespace
-
 std::vector<double> profile_thresholds() {
   std::vector<double> thresholds;
   for (int n = 0; n < 20; ++n) thresholds.push_back(n / 20.0);
@@ -29,7 +18,7 @@ std::vector<double> profile_thresholds() {
 OverTasks summarize_over_tasks(const Board& board) {
   OverTasks over;
   over.marked = marked_tasks(board);
-  std::map<std::string, Results> results;
+  std::map<std::string, OverTasksRow> results;
   const bool has_stored =
       std::ranges::any_of(board.tasks, [](const BoardTask& task) { return !task.is_users && task.mark.empty(); });
   const auto is_left_out = [&](const BoardTask& task) {
@@ -42,9 +31,10 @@ OverTasks summarize_over_tasks(const Board& board) {
     (counts(task) ? over.tasks : over.unlearned).push_back(task.task);
     if (!counts(task)) continue;
     for (const BoardRow& row : task.rows) {
-      Results& of_encoding = results[row.encoding];
+      OverTasksRow& of_encoding = results[row.encoding];
+      of_encoding.encoding = row.encoding;
       of_encoding.is_users = row.is_users;
-      of_encoding.learned += row.learned.by_half_the_seeds() ? 1 : 0;
+      of_encoding.learned.push_back(row.learned.by_half_the_seeds());
       of_encoding.scores.push_back(row.values);
     }
   }
@@ -52,25 +42,29 @@ OverTasks summarize_over_tasks(const Board& board) {
     if (counts(task) && task.rows.size() == results.size()) over.common.push_back(task.task);
   }
   const std::vector<double> thresholds = profile_thresholds();
-  for (const auto& [encoding, of_encoding] : results) {
-    if (of_encoding.scores.size() < over.tasks.size()) {
+  for (auto& [encoding, row] : results) {
+    if (row.scores.size() < over.tasks.size()) {
       over.incomplete.push_back(encoding);
       continue;
     }
-    over.rows.push_back({.encoding = encoding,
-                         .is_users = of_encoding.is_users,
-                         .learned = of_encoding.learned,
-                         .interquartile_mean = estimate_interquartile_mean(of_encoding.scores),
-                         .first_is_better = std::nullopt,
-                         .profile = performance_profile(of_encoding.scores, thresholds)});
+    row.interquartile_mean = estimate_interquartile_mean(row.scores);
+    row.profile = performance_profile(row.scores, thresholds);
+    over.rows.push_back(std::move(row));
   }
   std::ranges::stable_sort(over.rows, std::greater<>(),
                            [](const OverTasksRow& row) { return row.interquartile_mean.value; });
-  for (size_t n = 1; n < over.rows.size(); ++n) {
-    over.rows[n].first_is_better = estimate_probability_of_improvement(results.at(over.rows[0].encoding).scores,
-                                                                       results.at(over.rows[n].encoding).scores);
-  }
   return over;
+}
+
+PairOverTasks compare_over_tasks(const OverTasksRow& first, const OverTasksRow& second) {
+  TaskScores of_first, of_second;
+  for (size_t task = 0; task < first.scores.size(); ++task) {
+    if (!first.learned[task] || !second.learned[task]) continue;
+    of_first.push_back(first.scores[task]);
+    of_second.push_back(second.scores[task]);
+  }
+  if (of_first.empty()) return {};
+  return {of_first.size(), estimate_probability_of_improvement(of_first, of_second)};
 }
 
 }  // namespace posbench

@@ -17,10 +17,9 @@ std::vector<double> profile_thresholds();
 struct OverTasksRow {
   std::string encoding;
   bool is_users = false;
-  size_t learned = 0;           // tasks
-  Estimate interquartile_mean;  // of BoardRow::values of all tasks
-  /// The probability that the first row has a higher value; empty in the first row.
-  std::optional<Estimate> first_is_better;
+  std::vector<bool> learned;    // of each task
+  TaskScores scores;            // BoardRow::values of each task
+  Estimate interquartile_mean;  // of all scores
   std::vector<double> profile;  // at profile_thresholds()
 };
 
@@ -37,5 +36,14 @@ struct OverTasks {
 /// Summarizes the rows of the board. The tasks do not depend on the rows that are shown, because
 /// BoardTaskSummary counts all encodings.
 OverTasks summarize_over_tasks(const Board&);
+
+/// Two encodings on the tasks that both have learned.
+struct PairOverTasks {
+  size_t tasks = 0;
+  std::optional<Estimate> first_is_better;  // the probability that a seed has a higher value; empty without tasks
+};
+
+/// Compares two rows of the summary.
+PairOverTasks compare_over_tasks(const OverTasksRow& first, const OverTasksRow& second);
 
 }  // namespace posbench

@@ -36,10 +36,11 @@ TEST_CASE("the summary over tasks has the tasks that an encoding has learned, an
   REQUIRE(over.rows.size() == 3);
   CHECK(over.rows[0].encoding == "encoding0");
   CHECK(over.rows[0].interquartile_mean.value == Approx(0.9));
-  CHECK(!over.rows[0].first_is_better);
   CHECK(over.rows[2].interquartile_mean.value == Approx(0.1));
-  CHECK(over.rows[2].learned == 2);
-  CHECK(over.rows[2].first_is_better->value == 1);
+  CHECK(over.rows[2].learned == std::vector<bool>{true, true, false});
+  const PairOverTasks pair = compare_over_tasks(over.rows[0], over.rows[2]);
+  CHECK(pair.tasks == 2);  // that both have learned
+  CHECK(pair.first_is_better->value == 1);
   CHECK(over.rows[1].profile[9] == 1);   // above 0.45
   CHECK(over.rows[1].profile[10] == 0);  // not above 0.5
 }
@@ -55,7 +56,7 @@ TEST_CASE("the summary over tasks leaves out marked tasks, learned or not, and n
   CHECK(over.marked == std::vector<std::string>{"task1", "task3"});
   CHECK(over.unlearned.empty());
   REQUIRE(over.rows.size() == 3);
-  CHECK(over.rows[2].learned == 1);
+  CHECK(over.rows[2].learned == std::vector<bool>{true, false});
   CHECK(to_json(over)["marked"] == Json{"task1", "task3"});
   all.find_mark = [](const std::string&) { return "open"; };
   over = summarize_over_tasks(make_board(all));
