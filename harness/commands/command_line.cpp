@@ -215,7 +215,7 @@ void format_help(const CommandLine& line, Command& command) {
 
 void add_commands(CommandLine& line) {
   line.program.explain(
-      {{"posbench run", "train and test the core encodings on the core tasks"},
+      {{"posbench run", "train and test seven encodings on seven tasks"},
        {"posbench check mine", "verify the gradients of an encoding, or the samples of a task"},
        {"posbench show cope", "equation and options of an encoding"},
        {"posbench run --help", "usage of a command"},
