@@ -309,6 +309,11 @@ def test_torch_training_is_that_of_the_program():
             "training.validation_sequences": 4,
             "training.batch": 4,
         },
+        "flip_flop:length=6": {  # the steps are doubled twice
+            "training.extend_while_gaining": 4,
+            "training.steps": 30,
+            "training.validate_every": 10,
+        },
     }
     for task, settings in cases.items():
         about = {"tasks": [task], "seeds": [3], "profile": "smoke", "progress": False}
@@ -317,6 +322,7 @@ def test_torch_training_is_that_of_the_program():
         [ours] = posbench.run(**about, encodings=["none"], settings=settings).experiments
         [found] = pt.run(pt.encodings.ALL["none"], **about, settings=settings).experiments
         assert found["steps"] == ours["steps"] and found["stopped_early"] == ours["stopped_early"], task
+        assert ours["steps"] == (120 if "training.extend_while_gaining" in settings else ours["steps"]), task
         assert found["stopped_early"] == ("training.early_stop" in settings), task
         for one, other in zip(found["learning_curve"], ours["learning_curve"]):
             assert one["step"] == other["step"] and abs(one["loss"] - other["loss"]) < 1e-4, (task, one, other)
