@@ -34,8 +34,8 @@ struct Interpolation {
   Lanes fraction, below, above;
 };
 
-/// d_z[n] += (1 - f) d and d_z[n + 1] += f d for each lane of p = n + f: every entry near p gets d times its
-/// weight in the interpolation, max(0, 1 - |p - entry|).
+/// d_z[n] += (1 - f) d,   d_z[n + 1] += f d   for each lane of p = n + f. Both are d times the weight of an entry
+/// in the interpolation, max(0, 1 - |p - entry|), which is computed for all entries near p.
 void scatter_gradient(Lanes p, Lanes d, Real* d_z) {
   Real at[kLanes], value[kLanes];
   store(p, at);
@@ -51,7 +51,8 @@ void scatter_gradient(Lanes p, Lanes d, Real* d_z) {
   store(load(d_z + kLanes) + high, d_z + kLanes);
 }
 
-/// Replaces the gradient of the counts by that of the gates' logits. g(m) is a term of p(j) for every j <= m.
+/// Replaces the gradient of the counts by that of the gates' logits. g(m) is a term of p(j) for every j <= m:
+/// d_g(m) = d_p(0) + ... + d_p(m),   d_logits[m] = d_g(m) g(m) (1 - g(m)).
 void counts_backward(const GatedQuery& query, Real* d_logits) {
   Real sum = 0;
   for_each_lanes(query.keys, [&](Index m, Index count) {
@@ -82,6 +83,7 @@ void position_scores_backward(const GatedQuery& query, const Real* d_scores, Rea
   std::fill_n(d_z, std::min(query.rows + kCountPadding, query.keys + 1 + kBand + kCountPadding), Real(0));
   for_each_count(query, [&](Index j, Lanes p, Index base) {
     const Lanes d = load(d_scores + j, std::min(kLanes, query.keys - j), 0);
+    // d_p(j) = d_scores[j] (z(n + 1) - z(n)), or 0 where p(j) is clamped
     const Lanes d_counts = d * Interpolation(query.position_scores, p, base).slope();
     store(d_counts, d_logits + j, std::min(kLanes, query.length - j));
     scatter_gradient(p - static_cast<Real>(base), d, d_z + base);
