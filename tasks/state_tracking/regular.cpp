@@ -62,28 +62,6 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 0.8, .neighbor = 0.9, .count = 0.8, .position = 0.65},
 };
 
-enum class Language {
-  tomita1,
-  tomita2,
-  tomita3,
-  tomita4,
-  tomita5,
-  tomita6,
-  tomita7,
-  aa_star,
-  aaaa_star,
-  abab_star,
-  d2,
-  d3,
-  d4,
-  d12,
-  aa_bb_cc_dd_ee,
-  ab_d_bc,
-  all_02
-};
-const std::vector<std::string> kLanguages{
-    "tomita1",   "tomita2", "tomita3", "tomita4", "tomita5", "tomita6",        "tomita7", "aa_star", "aaaa_star",
-    "abab_star", "d2",      "d3",      "d4",      "d12",     "aa_bb_cc_dd_ee", "ab_d_bc", "012_02"};
 constexpr std::string_view kSymbols = "012abcde";
 
 /// An automaton from whose every state a word can be completed. State 0 is the first.
@@ -107,69 +85,80 @@ Automaton bounded_dyck(int depth) {
   return automaton;
 }
 
-Automaton automaton_of(Language language) {
-  switch (language) {
-    case Language::tomita1:  // 1*
-      return {.symbols = "1", .next = {"a"}, .accepting = "a"};
-    case Language::tomita2:  // (10)*
-      return {.symbols = "01", .next = {".b", "a."}, .accepting = "a"};
-    case Language::tomita3:  // no odd run of zeros directly after an odd run of ones
-      return {.symbols = "01",
-              .next = {"ab", "da", "db", "c."},
-              .accepting = "abc",
-              .repeated = "01",
-              .longest_run = 4};
-    case Language::tomita4:  // no three zeros in a row
-      return {.symbols = "01", .next = {"ba", "ca", ".a"}, .accepting = "abc"};
-    case Language::tomita5:  // even numbers of zeros and of ones
-      return {.symbols = "01", .next = {"bc", "ad", "da", "cb"}, .accepting = "a"};
-    case Language::tomita6:  // the numbers of zeros and of ones differ by a multiple of 3
-      return {.symbols = "01", .next = {"bc", "ca", "ab"}, .accepting = "a"};
-    case Language::tomita7:  // 0*1*0*1*
-      return {.symbols = "01",
-              .next = {"ab", "cb", "cd", ".d"},
-              .accepting = "abcd",
-              .sections = {"0*", "1*", "0*", "1*"}};
-    case Language::aa_star:
-      return {.symbols = "a", .next = {"b", "a"}, .accepting = "a"};
-    case Language::aaaa_star:
-      return {.symbols = "a", .next = {"b", "c", "d", "a"}, .accepting = "a"};
-    case Language::abab_star:
-      return {.symbols = "ab", .next = {"b.", ".c", "d.", ".a"}, .accepting = "a"};
-    case Language::d2:
-      return bounded_dyck(2);
-    case Language::d3:
-      return bounded_dyck(3);
-    case Language::d4:
-      return bounded_dyck(4);
-    case Language::d12:
-      return bounded_dyck(12);
-    case Language::aa_bb_cc_dd_ee:  // aa*bb*cc*dd*ee*
-      return {.symbols = "abcde",
-              .next = {"b....", "bc...", ".cd..", "..de.", "...ef", "....f"},
-              .accepting = "f",
-              .sections = {"a", "a*", "b", "b*", "c", "c*", "d", "d*", "e", "e*"}};
-    case Language::ab_d_bc:  // {a,b}*d{b,c}*
-      return {.symbols = "abcd", .next = {"aa.b", ".bb."}, .accepting = "b", .sections = {"ab*", "d", "bc*"}};
-    case Language::all_02:  // {0,1,2}*02*
-      return {.symbols = "012", .next = {"baa", "bab"}, .accepting = "b", .repeated = "2", .longest_run = 8};
-  }
-  return {};
+struct Language {
+  std::string name;
+  Automaton automaton;
+};
+const std::vector<Language>& languages() {
+  static const std::vector<Language> all{
+      {"tomita1", {.symbols = "1", .next = {"a"}, .accepting = "a"}},          // 1*
+      {"tomita2", {.symbols = "01", .next = {".b", "a."}, .accepting = "a"}},  // (10)*
+      {"tomita3",
+       {.symbols = "01",
+        .next = {"ab", "da", "db", "c."},
+        .accepting = "abc",
+        .repeated = "01",
+        .longest_run = 4}},  // no odd run of zeros directly after an odd run of ones
+      {"tomita4", {.symbols = "01", .next = {"ba", "ca", ".a"}, .accepting = "abc"}},  // no three zeros in a row
+      {"tomita5",
+       {.symbols = "01",
+        .next = {"bc", "ad", "da", "cb"},
+        .accepting = "a"}},  // even numbers of zeros and of ones
+      {"tomita6",
+       {.symbols = "01",
+        .next = {"bc", "ca", "ab"},
+        .accepting = "a"}},  // the numbers of zeros and of ones differ by a multiple of 3
+      {"tomita7",
+       {.symbols = "01",
+        .next = {"ab", "cb", "cd", ".d"},
+        .accepting = "abcd",
+        .sections = {"0*", "1*", "0*", "1*"}}},  // 0*1*0*1*
+      {"aa_star", {.symbols = "a", .next = {"b", "a"}, .accepting = "a"}},
+      {"aaaa_star", {.symbols = "a", .next = {"b", "c", "d", "a"}, .accepting = "a"}},
+      {"abab_star", {.symbols = "ab", .next = {"b.", ".c", "d.", ".a"}, .accepting = "a"}},
+      {"d2", bounded_dyck(2)},
+      {"d3", bounded_dyck(3)},
+      {"d4", bounded_dyck(4)},
+      {"d12", bounded_dyck(12)},
+      {"aa_bb_cc_dd_ee",
+       {.symbols = "abcde",
+        .next = {"b....", "bc...", ".cd..", "..de.", "...ef", "....f"},
+        .accepting = "f",
+        .sections = {"a", "a*", "b", "b*", "c", "c*", "d", "d*", "e", "e*"}}},  // aa*bb*cc*dd*ee*
+      {"ab_d_bc",
+       {.symbols = "abcd",
+        .next = {"aa.b", ".bb."},
+        .accepting = "b",
+        .sections = {"ab*", "d", "bc*"}}},  // {a,b}*d{b,c}*
+      {"012_02",
+       {.symbols = "012",
+        .next = {"baa", "bab"},
+        .accepting = "b",
+        .repeated = "2",
+        .longest_run = 8}},  // {0,1,2}*02*
+  };
+  return all;
+}
+
+std::vector<std::string> language_names() {
+  std::vector<std::string> names;
+  for (const Language& language : languages()) names.push_back(language.name);
+  return names;
 }
 
 struct Options {
   Integers length{2, 32};
-  Language language = Language::all_02;
+  size_t language = languages().size() - 1;  // index: 012_02
   void describe(OptionTable& o) {
     o.integers("length", length, 1, 10000, "symbols");
-    o.choice("language", language, kLanguages, "the language of the words");
+    o.choice("language", language, language_names(), "the language of the words");
   }
 };
 
 class Regular final : public BasicTask<Options> {
  public:
   Regular(const Options& options, Layout layout)
-      : BasicTask(options, layout), automaton_(automaton_of(options.language)) {
+      : BasicTask(options, layout), automaton_(languages()[options.language].automaton) {
     for (int state = 0; state < static_cast<int>(automaton_.next.size()); ++state) {
       set_of_state_.push_back(kIgnore);
       const char letter = static_cast<char>('a' + state);
@@ -182,13 +171,13 @@ class Regular final : public BasicTask<Options> {
     }
   }
 
-  int vocabulary() const override { return kBegin + static_cast<int>(kLanguages.size()); }
+  int vocabulary() const override { return kBegin + static_cast<int>(languages().size()); }
   int answers() const override { return static_cast<int>(sets_.size()); }
   double chance_level() const override { return 1.0 / answers(); }
   std::string token_text(int token) const override {
     if (token < answers()) return "{" + sets_[token] + "}";
     if (token < kSymbol) return fmt::format("-{}", token);
-    return token < kBegin ? std::string(1, kSymbols[token - kSymbol]) : kLanguages[token - kBegin];
+    return token < kBegin ? std::string(1, kSymbols[token - kSymbol]) : languages()[token - kBegin].name;
   }
 
   Example sample(int length, Rng& rng) const override {
