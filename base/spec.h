@@ -1,4 +1,4 @@
-// Parses specs. A spec names a task or an encoding with options: `cope`, `cope:positions=16,gates=values`,
+// Parses specs. A spec names a task or an encoding with options: `cope`, `rope:base=500,axial=true`,
 // `randomized:base=(rope:theta=500000),max=2048`.
 #pragma once
 #include <string>
@@ -17,7 +17,7 @@ struct Spec {
   static Spec parse(std::string_view text);
 };
 
-/// Splits `cope:positions=16,gates=values,rope` into `cope:positions=16,gates=values` and `rope`: a piece
+/// Splits `rope:base=500,axial=true,rope` into `rope:base=500,axial=true` and `rope`: a piece
 /// `key=value` belongs to the spec before it.
 std::vector<std::string> split_specs(std::string_view text);
 

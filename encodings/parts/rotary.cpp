@@ -124,8 +124,7 @@ void Rotary::score_head(const AttentionInput& in, size_t h, const Rotations& of_
                         RotaryScratch& s, Out scores) const {
   const Index T = in.length();
   rotate(in.q[h], of_queries.cosine.topRows(T), of_queries.sine.topRows(T), pairing_, s.q);
-  rotate(keys(in, h, s.d_k), of_keys.of_keys_cosine().topRows(T), of_keys.of_keys_sine().topRows(T), pairing_,
-         s.k);
+  rotate(in.k[h], of_keys.of_keys_cosine().topRows(T), of_keys.of_keys_sine().topRows(T), pairing_, s.k);
   dot_product(s.q, s.k, scale(), config_.causal, scores);
 }
 
@@ -135,23 +134,12 @@ void Rotary::score_head_backward(const AttentionInput& in, size_t h, const Rotat
   const Index T = in.length();
   const auto key_cosine = of_keys.of_keys_cosine().topRows(T), key_sine = of_keys.of_keys_sine().topRows(T);
   rotate(in.q[h], of_queries.cosine.topRows(T), of_queries.sine.topRows(T), pairing_, s.q);
-  rotate(keys(in, h, s.d_k), key_cosine, key_sine, pairing_, s.k);
+  rotate(in.k[h], key_cosine, key_sine, pairing_, s.k);
   s.d_q.setZero();
   s.d_k.setZero();
   dot_product_backward(s.q, s.k, scale(), config_.causal, d_scores, s.d_q, s.d_k);
   rotate_backward(s.d_q, of_queries.cosine.topRows(T), of_queries.sine.topRows(T), pairing_, d.q[h]);
-  if (shared_ == 0 || h == 0) return rotate_backward(s.d_k, key_cosine, key_sine, pairing_, d.k[h]);
-  const Index own = s.d_k.cols() - shared_;
-  d.k[h].rightCols(own) += s.d_k.rightCols(own);
-  s.d_k.rightCols(own).setZero();
-  rotate_backward(s.d_k, key_cosine, key_sine, pairing_, d.k[0]);
-}
-
-const Matrix& Rotary::keys(const AttentionInput& in, size_t h, Matrix& shared) const {
-  if (shared_ == 0 || h == 0) return in.k[h];
-  shared = in.k[h];
-  shared.leftCols(shared_) = in.k[0].leftCols(shared_);
-  return shared;
+  rotate_backward(s.d_k, key_cosine, key_sine, pairing_, d.k[h]);
 }
 
 void Rotary::score(const AttentionInput& in, Heads& scores) const {
@@ -167,12 +155,11 @@ void Rotary::score_backward(const AttentionInput& in, const Heads& d_scores, Att
 }
 
 void Rotary::content(const AttentionInput& in, const Rotations& r, Heads& content) const {
-  const Index T = in.length(), D = config_.head_width();
-  Matrix &q = in.scratch(T, D), &shared = in.scratch(T, D);
+  Matrix& q = in.scratch(in.length(), config_.head_width());
   for (size_t h = 0; h < content.size(); ++h) {
     q = in.q[h];
     q.leftCols(2 * r.cosine.cols()) *= r.amplitude * r.amplitude;
-    dot_product(q, keys(in, h, shared), scale(), config_.causal, content[h]);
+    dot_product(q, in.k[h], scale(), config_.causal, content[h]);
   }
 }
 

@@ -94,16 +94,8 @@ class Rotary : public PositionEncoding {
   void score_head_backward(const AttentionInput&, size_t h, const Rotations& of_queries, const Rotations& of_keys,
                            const In& d_scores, RotaryScratch&, AttentionGradient&) const;
 
- protected:
-  /// All heads use the first components of the first head's key.
-  void share_keys(Index components) { shared_ = components; }
-
  private:
-  /// Returns the keys of head h. `shared` stores them if they have components of the first head.
-  const Matrix& keys(const AttentionInput&, size_t h, Matrix& shared) const;
-
   Pairing pairing_;
-  Index shared_ = 0;  // key components that all heads share
 };
 
 /// Returns the rotary encoding that `text` names, for the wrapper `name`. Throws InputError if it is not rotary.

@@ -17,20 +17,17 @@ const EncodingInfo kInfo{
     .equation =
         "score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D),   "
         "R(p) rotates pair n < R / 2 by p base^(-2n / R)\n"
-        "R = 2 floor(fraction D / 2), at least 2, or option width\n"
-        "shared_key=true: the first R components of k are those of the first head",
+        "R = 2 floor(fraction D / 2), at least 2, or option width",
     .source = "Wang and Komatsuzaki 2021 (GPT-J); Black et al. 2022, arXiv:2204.06745; EleutherAI/gpt-neox",
     .notes =
         "The frequencies are those of a head of width R: the whole spectrum on fewer pairs. The default, a "
         "quarter of a head, is that of GPT-NeoX. The `rope` of Kazemnejad et al. 2023, arXiv:2305.19466, "
-        "is this encoding. shared_key=true is the rotary part of multi-head latent attention (DeepSeek-V2, "
-        "arXiv:2405.04434, section 2.1.3), where one rotated key serves all heads. Its low-rank projections are not "
-        "part of it: the shared key is a part of the first head's, and each head has D components in all.",
+        "is this encoding.",
     .takes_positions = TakesPositions::positions,
     .extrapolates = Extrapolation::defined,
     .relative = Relative::yes,
     .content_dependent = "no",
-    .variants = {"pairing=half_split", "width=4", "shared_key=true"},
+    .variants = {"pairing=half_split", "width=4"},
 };
 
 class RopePartial final : public Rotary {
@@ -38,12 +35,10 @@ class RopePartial final : public Rotary {
   struct Options : RopeOptions {
     double fraction = 0.25;
     int width = 0;
-    bool shared_key = false;
     void describe(OptionTable& o) {
       o.number("fraction", fraction, 0.001, 1,
                "fraction of each head's components that is rotated; at least one pair");
       o.integer("width", width, 0, 1 << 16, "rotated components, an even number; 0: given by `fraction`");
-      o.flag("shared_key", shared_key, "all heads have the rotated key components of the first head");
       RopeOptions::describe(o);
     }
   };
@@ -58,7 +53,6 @@ class RopePartial final : public Rotary {
           fmt::format("encoding 'rope_partial': width is {}, expected an even number up to the head width, {}",
                       rotated_, config.head_width()));
     }
-    if (options.shared_key) share_keys(rotated_);
   }
 
   Spectrum spectrum() const override { return {rope_frequencies(rotated_, base_), rotated_, base_}; }

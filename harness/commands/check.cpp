@@ -70,7 +70,7 @@ void add_check(CommandLine& line) {
   add_vector_options(command, request->vectors);
   command.explain(
       {{"posbench check", "all encodings and tasks"},
-       {"posbench check cope:gates=separate rope flip_flop", "some of them"},
+       {"posbench check cope:positions=16 rope flip_flop", "some of them"},
        {"posbench check 'dape*' randomized --variants", "with all variants"},
        {"posbench check results/data/reference/report.json --sample 3", "runs three experiments again"},
        {"posbench check rope:pairing=half_split --against rope.safetensors", "vectors of another program"}},

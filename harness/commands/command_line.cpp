@@ -220,7 +220,7 @@ void add_commands(CommandLine& line) {
        {"posbench show cope", "equation and options of an encoding"},
        {"posbench run --help", "usage of a command"},
        {"posbench --plugin ./libmine.so run -e mine,rope", "an encoding from a plug-in"}},
-      {"An encoding or a task with options is a spec, as in cope:positions=16,gates=separate. Names are accepted "
+      {"An encoding or a task with options is a spec, as in rope:base=500,pairing=half_split. Names are accepted "
        "in any case.",
        "Tables on a terminal are as wide as the terminal. The width of a pipe or a file is constant.",
        "Exit codes: 0 success; 1 the command ran and the answer is no (an experiment diverged, a check failed), or "

@@ -74,12 +74,6 @@ const std::vector<std::pair<std::string, Value>>& other_contents() {
       {"log_length_beyond",
        [](const Case& c, int h, int i, int j) { return std::max(1.0, log_length(c, i, 3)) * c.dot(h, i, j); }},
       {"scaled=false", [=](const Case& c, int h, int i, int j) { return root * c.dot(h, i, j); }},
-      {"scaling=none", [=](const Case& c, int h, int i, int j) { return root * c.dot(h, i, j); }},
-      {"shared_key=true",
-       [](const Case& c, int h, int i, int j) {
-         const auto of_keys = [&](int keys, int e) { return c.q[h](i, e) * c.k[keys](j, e); };
-         return (of_keys(0, 0) + of_keys(0, 1) + of_keys(h, 2) + of_keys(h, 3)) / std::sqrt(c.D);
-       }},
       {"deberta", [](const Case& c, int h, int i, int j) { return c.dot(h, i, j) / std::sqrt(3); }},
       {"tupe_", [](const Case& c, int h, int i, int j) { return c.dot(h, i, j) / std::sqrt(2); }},
       {"learned_scale=true",

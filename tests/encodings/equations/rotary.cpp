@@ -242,15 +242,6 @@ const RegisterEquation row_rope_pp_mix("rope_pp", Stage::mix, rope_pp_mix);
 const RegisterEquation row_rope_pp_halves_score(kRopePpHalves, Stage::score, rope_pp_halves_score);
 const RegisterEquation row_rope_pp_halves_mix(kRopePpHalves, Stage::mix, rope_pp_mix);
 
-/// The rotated half of every key is that of the first head.
-double rope_shared_key(const Case& c, int h, int i, int j) {
-  const std::complex<double> q(c.q[h](i, 0), c.q[h](i, 1)), k(c.k[0](j, 0), c.k[0](j, 1));
-  double sum = (q * std::conj(k) * std::polar(1.0, double(i - j))).real();
-  for (int e = 2; e < c.D; ++e) sum += c.q[h](i, e) * c.k[h](j, e);
-  return sum / std::sqrt(c.D);
-}
-const RegisterEquation row_rope_shared_key("rope_partial:shared_key=true", Stage::score, rope_shared_key);
-
 /// Returns the score of RoPE at another distance.
 double at_distance(const Case& c, bool half_split, int h, int i, int j, double distance) {
   return turned(c, half_split, h, i, j, [&](int n) { return distance * std::pow(10000.0, -2.0 * n / c.D); });

@@ -26,7 +26,7 @@ TEST_CASE("invalid input gives a message of one line and exit code 2, and change
                                       "run -t flipflop",
                                       "run -e cope:position=5",
                                       "run -e cope:positions=-1",
-                                      "run -e cope:gates=x",
+                                      "run -e rope:pairing=x",
                                       "run -t last_x_retrieval:length=4",
                                       "run --set model.width=63",
                                       "run --set model.widht=64",

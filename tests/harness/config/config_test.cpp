@@ -210,9 +210,9 @@ TEST_CASE("splits of a spec may be relative to the trained lengths, and null rem
 TEST_CASE("names, globs and exclusions select specs in the order given, each once") {
   using Names = std::vector<std::string>;
   CHECK(texts(select_encodings("rope,alibi,rope")) == Names{"rope", "alibi"});
-  CHECK(texts(select_encodings("cope:positions=16,gates=values,none")) ==
-        Names{"cope:positions=16,gates=values", "none"});
-  CHECK(texts(select_encodings("cope:gates=keys")) == Names{"cope"});  // the default
+  CHECK(texts(select_encodings("learned_abs:positions=16,axial=true,none")) ==
+        Names{"learned_abs:positions=16,axial=true", "none"});
+  CHECK(texts(select_encodings("cope:positions=0")) == Names{"cope"});  // the default
   CHECK(texts(select_tasks("parity_*,even_pairs")) == Names{"parity_check", "even_pairs"});
   const Names recall = texts(select_tasks("aspect:Recall")), others = texts(select_tasks("all,-aspect:recall"));
   CHECK(recall.size() + others.size() == tasks().names().size());

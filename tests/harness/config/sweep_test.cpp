@@ -52,12 +52,12 @@ TEST_CASE("a sweep is a grid of task specs with their settings, and of encodings
 
 TEST_CASE("a swept option replaces the value that a spec gives it") {
   const RunConfig config = swept({"task.length=16,32", "encoding.positions=4,8"},
-                                 "flip_flop:length=9,p_ignore=0.5", "cope:positions=3,gates=values");
+                                 "flip_flop:length=9,p_ignore=0.5", "learned_abs:positions=3,axial=true");
   CHECK(specs(swept_tasks(config)) == std::vector<std::string>{"flip_flop:length=16,p_ignore=0.5",
                                                                "flip_flop:p_ignore=0.5"});  // 32 is the default
   CHECK(specs(swept_encodings(config)) ==
-        std::vector<std::string>{"cope:positions=4,gates=values", "cope:positions=8,gates=values"});
-  CHECK(swept_encodings(config)[0].base.text() == "cope:gates=values");
+        std::vector<std::string>{"learned_abs:positions=4,axial=true", "learned_abs:positions=8,axial=true"});
+  CHECK(swept_encodings(config)[0].base.text() == "learned_abs:axial=true");
 }
 
 TEST_CASE("swept values that are lists or specs are in parentheses") {

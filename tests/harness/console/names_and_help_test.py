@@ -107,7 +107,7 @@ class NamesAndHelp(Console):
             (("show", ""), encodings + tasks + ["quick", "ood_far4", "training.steps", "margin", "weaker"]),
             (("run", "--profile", ""), listed("profiles", "profiles")),
             (("run", "--set", ""), [f"{name}=" for name in listed("settings", "settings")]),
-            (("run", "-e", "cope:positions=16,"), ["cope:positions=16,gates=", "cope:positions=16,rope"]),
+            (("run", "-e", "rope:base=16,"), ["rope:base=16,axial=", "rope:base=16,cope"]),
             (("run", "--encodings=co"), ["--encodings=cope"]),
             (("report", "x", "--split", "ood_f"), ["ood_far4"]),
             (("board", "--family", ""), ["rotary", "absolute"]),

@@ -44,14 +44,14 @@ class Terminal(Console):
 
     def test_progress_fits_eighty_columns_and_breaks_no_word(self):
         suite = (
-            "run --profile smoke -t reverse_string:length=1..10 -e learned_abs,cope:positions=16,gates=separate -s 1"
+            "run --profile smoke -t reverse_string:length=1..10 -e learned_abs,rope:axial=true,pairing=half_split -s 1"
         )
         code, shown = on_terminal(f"{suite} --set training.learning_rate=3e-4,1e-3 -o narrow", self.folder, 80)
         self.assertEqual(code, 0, shown)
         lines = re.split(r"\n|\r|\x1b\[\d*[A-Z]", shown)
         self.assertEqual([line for line in lines if len(line) > 80], [])
         finished = re.sub(r"\s+", " ", shown)
-        for encoding in ("learned_abs", "cope:positions=16,gates=separate"):
+        for encoding in ("learned_abs", "rope:axial=true,pairing=half_split"):
             self.assertRegex(
                 finished,
                 rf"\[\d/2\] {encoding} on reverse_string:length=1..10, seed 0: \S+ in distribution, worst OOD split \S+",
