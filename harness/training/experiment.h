@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "harness/training/extension.h"
@@ -36,6 +37,7 @@ struct Experiment {
   bool tuning = false;                            // trained only to choose the learning rate of other seeds
   std::optional<TunedRate> tuned = std::nullopt;  // with training.tuning_seeds, if it is not one of them
   size_t unit = 0;                                // a shard has whole units
+  std::string encoding_text = encoding.text();    // written once, because ids are asked for often
 
   /// Returns the settings of training.
   TrainingOptions settings() const {
@@ -49,12 +51,12 @@ struct Experiment {
     if (tuned) options.learning_rates = {tuned->learning_rate};
     return options;
   }
-  ExperimentId id() const { return {task->spec, encoding.text(), seed}; }
+  ExperimentId id() const { return {task->spec, encoding_text, seed}; }
   /// Returns the ids of all its results: first the experiment itself, then its extensions.
   std::vector<ExperimentId> ids() const {
     std::vector<ExperimentId> ids{id()};
     for (const Extension& extension : extensions)
-      ids.push_back({task->spec, extension.label(encoding.text()), seed});
+      ids.push_back({task->spec, extension.label(encoding_text), seed});
     return ids;
   }
 };
