@@ -18,6 +18,14 @@
 
 namespace posbench {
 
+const EnumNames<OptionType>& names_of(OptionType) {
+  static const EnumNames<OptionType> names{{OptionType::integer, "integer"},   {OptionType::number, "number"},
+                                           {OptionType::numbers, "numbers"},   {OptionType::flag, "flag"},
+                                           {OptionType::integers, "integers"}, {OptionType::text, "text"},
+                                           {OptionType::choice, "choice"}};
+  return names;
+}
+
 Integers::Integers(int low, int high) : values_(static_cast<size_t>(high - low + 1)) {
   std::iota(values_.begin(), values_.end(), low);
 }
@@ -51,7 +59,7 @@ bool Integers::parse(std::string_view text, Integers& value) {
 }
 
 void OptionTable::integer(std::string name, int& value, int low, int high, std::string help) {
-  options_.push_back({std::move(name), "integer", fmt::format("an integer from {} to {}", low, high),
+  options_.push_back({std::move(name), OptionType::integer, fmt::format("an integer from {} to {}", low, high),
                       std::move(help), [&value] { return fmt::format("{}", value); },
                       [&value, low, high](std::string_view text) {
                         int parsed = 0;
@@ -62,8 +70,8 @@ void OptionTable::integer(std::string name, int& value, int low, int high, std::
 }
 
 void OptionTable::number(std::string name, double& value, double low, double high, std::string help) {
-  options_.push_back({std::move(name), "number", fmt::format("a number from {} to {}", low, high), std::move(help),
-                      [&value] { return fmt::format("{}", value); },
+  options_.push_back({std::move(name), OptionType::number, fmt::format("a number from {} to {}", low, high),
+                      std::move(help), [&value] { return fmt::format("{}", value); },
                       [&value, low, high](std::string_view text) {
                         double parsed = 0;
                         if (!parse_number(text, parsed) || parsed < low || parsed > high) return false;
@@ -74,26 +82,28 @@ void OptionTable::number(std::string name, double& value, double low, double hig
 
 void OptionTable::numbers(std::string name, std::vector<double>& values, double low, double high,
                           std::string help) {
-  options_.push_back(
-      {std::move(name), "numbers", fmt::format("a number from {} to {}, or several as in 3e-4,1e-3", low, high),
-       std::move(help), [&values] { return fmt::format("{}", fmt::join(values, ",")); },
-       [&values, low, high](std::string_view text) {
-         std::vector<double> parsed;
-         for (const std::string& piece : split_list(text, ',')) {
-           if (!parse_number(piece, parsed.emplace_back()) || parsed.back() < low || parsed.back() > high)
-             return false;
-         }
-         std::sort(parsed.begin(), parsed.end());
-         // Several numbers lie between the limits: 1,5e-3 is one number with a decimal comma.
-         if (parsed.size() > 1 && (parsed.front() == low || parsed.back() == high)) return false;
-         if (parsed.empty() || std::adjacent_find(parsed.begin(), parsed.end()) != parsed.end()) return false;
-         values = std::move(parsed);
-         return true;
-       }});
+  options_.push_back({std::move(name), OptionType::numbers,
+                      fmt::format("a number from {} to {}, or several as in 3e-4,1e-3", low, high),
+                      std::move(help), [&values] { return fmt::format("{}", fmt::join(values, ",")); },
+                      [&values, low, high](std::string_view text) {
+                        std::vector<double> parsed;
+                        for (const std::string& piece : split_list(text, ',')) {
+                          if (!parse_number(piece, parsed.emplace_back()) || parsed.back() < low ||
+                              parsed.back() > high)
+                            return false;
+                        }
+                        std::sort(parsed.begin(), parsed.end());
+                        // Several numbers lie between the limits: 1,5e-3 is one number with a decimal comma.
+                        if (parsed.size() > 1 && (parsed.front() == low || parsed.back() == high)) return false;
+                        if (parsed.empty() || std::adjacent_find(parsed.begin(), parsed.end()) != parsed.end())
+                          return false;
+                        values = std::move(parsed);
+                        return true;
+                      }});
 }
 
 void OptionTable::flag(std::string name, bool& value, std::string help) {
-  options_.push_back({std::move(name), "flag", "true or false", std::move(help),
+  options_.push_back({std::move(name), OptionType::flag, "true or false", std::move(help),
                       [&value] { return value ? "true" : "false"; },
                       [&value](std::string_view text) {
                         if (text != "true" && text != "false") return false;
@@ -104,7 +114,7 @@ void OptionTable::flag(std::string name, bool& value, std::string help) {
 
 void OptionTable::integers(std::string name, Integers& value, int low, int high, std::string help) {
   options_.push_back(
-      {std::move(name), "integers",
+      {std::move(name), OptionType::integers,
        fmt::format("an integer, an interval such as 1..40 or a list such as 21/30/40, from {} to {}", low, high),
        std::move(help), [&value] { return value.text(); },
        [&value, low, high](std::string_view text) {
@@ -116,7 +126,8 @@ void OptionTable::integers(std::string name, Integers& value, int low, int high,
 }
 
 void OptionTable::text(std::string name, std::string& value, std::string expected, std::string help) {
-  options_.push_back({std::move(name), "text", std::move(expected), std::move(help), [&value] { return value; },
+  options_.push_back({std::move(name), OptionType::text, std::move(expected), std::move(help),
+                      [&value] { return value; },
                       [&value](std::string_view text) {
                         value = text;
                         return true;
@@ -125,8 +136,8 @@ void OptionTable::text(std::string name, std::string& value, std::string expecte
 
 void OptionTable::choice_index(std::string name, std::vector<std::string> names, std::string help, Aliases aliases,
                                std::function<size_t()> get, std::function<void(size_t)> set) {
-  options_.push_back({std::move(name), "choice", fmt::format("one of {}", fmt::join(names, ", ")), std::move(help),
-                      [names, get = std::move(get)] { return names[get()]; },
+  options_.push_back({std::move(name), OptionType::choice, fmt::format("one of {}", fmt::join(names, ", ")),
+                      std::move(help), [names, get = std::move(get)] { return names[get()]; },
                       [names, aliases, set](std::string_view text) {
                         for (const auto& [former, current] : aliases) {
                           if (text == former) text = current;
@@ -134,6 +145,19 @@ void OptionTable::choice_index(std::string name, std::vector<std::string> names,
                         const auto found = std::find(names.begin(), names.end(), text);
                         if (found == names.end()) return false;
                         set(static_cast<size_t>(found - names.begin()));
+                        return true;
+                      }});
+}
+
+void OptionTable::entry_spec(std::string name, Spec& value, std::vector<std::string> names, std::string help,
+                             std::function<Spec(const Spec&)> canonical) {
+  options_.push_back({std::move(name), OptionType::choice, fmt::format("one of {}", fmt::join(names, ", ")),
+                      std::move(help), [&value] { return value.text(); },
+                      [&value, names, canonical = std::move(canonical)](std::string_view text) {
+                        if (text.empty()) return false;
+                        const Spec spec = Spec::parse(text);
+                        if (std::ranges::find(names, spec.name) == names.end()) return false;
+                        value = canonical(spec);
                         return true;
                       }});
 }

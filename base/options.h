@@ -6,6 +6,7 @@
 //     void describe(OptionTable& o) { o.integer("buckets", buckets, 2, 4096, "buckets of distances"); }
 //   };
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -13,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "base/random.h"
+#include "base/spec.h"
 
 namespace posbench {
 
@@ -35,9 +38,14 @@ class Integers {
   std::vector<int> values_;
 };
 
+enum class OptionType { integer, number, numbers, flag, integers, text, choice };
+const EnumNames<OptionType>& names_of(OptionType);
+
 /// One option, bound to the variable that it sets.
 struct Option {
-  std::string name, type, expected, help;     // expected: "an integer from 2 to 4096"
+  std::string name;
+  OptionType type;
+  std::string expected, help;                 // expected: "an integer from 2 to 4096"
   std::function<std::string()> get;           // the current value, as a user would write it
   std::function<bool(std::string_view)> set;  // returns false if the text is not what is expected
   bool omit_default = false;                  // a configuration in JSON omits the default
@@ -62,6 +70,23 @@ class OptionTable {
         std::move(name), std::move(names), std::move(help), std::move(aliases),
         [&value] { return static_cast<size_t>(value); }, [&value](size_t i) { value = static_cast<Enum>(i); });
   }
+  /// Adds an enumeration with a table of names. The table must outlive this one.
+  template <class Enum>
+  void choice(std::string name, Enum& value, const EnumNames<Enum>& names, std::string help,
+              Aliases aliases = {}) {
+    choice_index(
+        std::move(name), names.names(), std::move(help), std::move(aliases),
+        [&value, &names] {
+          return static_cast<size_t>(std::ranges::find(names.values(), value) - names.values().begin());
+        },
+        [&value, &names](size_t i) { value = names.values()[i]; });
+  }
+  /// Adds a choice among the entries of a registry, which may have options. The registry must outlive this table.
+  template <class Registry>
+  void entry(std::string name, Spec& value, const Registry& registry, std::string help) {
+    entry_spec(std::move(name), value, registry.names(), std::move(help),
+               [&registry](const Spec& spec) { return registry.find(spec.name).canonical(spec); });
+  }
 
   /// Marks the last added option as newer than the first reports. JSON omits it while it has its default, so that
   /// old and new reports stay comparable.
@@ -76,6 +101,8 @@ class OptionTable {
  private:
   void choice_index(std::string name, std::vector<std::string> names, std::string help, Aliases aliases,
                     std::function<size_t()> get, std::function<void(size_t)> set);
+  void entry_spec(std::string name, Spec& value, std::vector<std::string> names, std::string help,
+                  std::function<Spec(const Spec&)> canonical);
   std::vector<Option> options_;
 };
 

@@ -1,4 +1,4 @@
-// Defines the registry of tasks and of encodings by name.
+// Defines registries of entries by name: tasks, encodings, blocks and optimizers.
 #pragma once
 #include <fmt/format.h>
 
@@ -20,13 +20,17 @@
 
 namespace posbench {
 
-/// Stores entries by name, in alphabetical order. `kind` ("encoding") is the noun for an entry in messages.
+/// Stores entries by name, in alphabetical order. `kind` ("encoding") is the noun for an entry in messages, and
+/// `shown_by` the command that shows all of them, if it is not `list`.
 template <class Entry>
 class Registry {
  public:
   /// `other_names` returns further names that a message may suggest.
-  explicit Registry(std::string kind, std::vector<std::string> (*other_names)() = nullptr)
-      : kind_(std::move(kind)), other_names_(other_names) {}
+  explicit Registry(std::string kind, std::vector<std::string> (*other_names)() = nullptr,
+                    std::string shown_by = "")
+      : kind_(std::move(kind)), other_names_(other_names), shown_by_(std::move(shown_by)) {
+    if (shown_by_.empty()) shown_by_ = fmt::format("posbench list {}s", kind_);
+  }
 
   /// Throws std::logic_error if the name is empty or taken.
   void add(std::string name, Entry entry) {
@@ -55,13 +59,14 @@ class Registry {
       const std::vector<std::string> others = other_names_();
       known.insert(known.end(), others.begin(), others.end());
     }
-    throw InputError(fmt::format("unknown {0} '{1}'{2} ('posbench list {0}s' shows all)", kind_, name,
-                                 did_you_mean(name, known)));
+    throw InputError(
+        fmt::format("unknown {} '{}'{} ('{}' shows all)", kind_, name, did_you_mean(name, known), shown_by_));
   }
 
  private:
   std::string kind_;
   std::vector<std::string> (*other_names_)();
+  std::string shown_by_;
   std::map<std::string, Entry, std::less<>> entries_;
 };
 
@@ -94,9 +99,16 @@ Options read_options(const Spec& spec, const std::string& kind) {
   return options;
 }
 
+/// The options of an entry without options.
+struct NoOptions {
+  void describe(OptionTable&) {}
+};
+
 /// The description of one option that `list` and `show` print.
 struct OptionInfo {
-  std::string name, type, value, expected, help;  // value: the default
+  std::string name;
+  OptionType type;
+  std::string value, expected, help;  // value: the default
 };
 
 template <class Options>

@@ -13,102 +13,56 @@
 
 namespace posbench::inline POSBENCH_REAL {
 
-std::string to_string(Family family) {
-  switch (family) {
-    case Family::unstated:
-      break;
-    case Family::absolute:
-      return "absolute";
-    case Family::rotary:
-      return "rotary";
-    case Family::relative_vectors:
-      return "relative vectors";
-    case Family::bias_by_distance:
-      return "bias by distance";
-    case Family::contextual:
-      return "contextual";
-    case Family::two_level:
-      return "two-level";
-    case Family::index_remap:
-      return "index remap";
-    case Family::attention_variant:
-      return "attention variant";
-    case Family::wrapper:
-      return "wrapper";
-    case Family::preset:
-      return "preset";
-  }
-  return "";
+const EnumNames<Family>& names_of(Family) {
+  static const EnumNames<Family> names{{Family::absolute, "absolute"},
+                                       {Family::rotary, "rotary"},
+                                       {Family::relative_vectors, "relative vectors"},
+                                       {Family::bias_by_distance, "bias by distance"},
+                                       {Family::contextual, "contextual"},
+                                       {Family::two_level, "two-level"},
+                                       {Family::index_remap, "index remap"},
+                                       {Family::attention_variant, "attention variant"},
+                                       {Family::wrapper, "wrapper"},
+                                       {Family::preset, "preset"}};
+  return names;
 }
 
-std::string to_string(Extrapolation extrapolation) {
-  switch (extrapolation) {
-    case Extrapolation::yes:
-      return "yes";
-    case Extrapolation::defined:
-      return "defined";
-    case Extrapolation::no:
-      return "no";
-    case Extrapolation::as_base:
-      return "as its base";
-  }
-  return "";
+const EnumNames<Extrapolation>& names_of(Extrapolation) {
+  static const EnumNames<Extrapolation> names{{Extrapolation::yes, "yes"},
+                                              {Extrapolation::defined, "defined"},
+                                              {Extrapolation::no, "no"},
+                                              {Extrapolation::as_base, "as its base"}};
+  return names;
 }
 
-std::string to_string(Relative relative) {
-  switch (relative) {
-    case Relative::yes:
-      return "yes";
-    case Relative::no:
-      return "no";
-    case Relative::nearly:
-      return "nearly";
-    case Relative::partly:
-      return "partly";
-    case Relative::accumulated:
-      return "accumulated";
-    case Relative::counted:
-      return "counted";
-    case Relative::order_of_keys:
-      return "order of keys";
-    case Relative::between_segments:
-      return "between segments";
-    case Relative::between_learned_positions:
-      return "between learned positions";
-    case Relative::between_predicted_positions:
-      return "between predicted positions";
-    case Relative::not_applicable:
-      return "-";
-    case Relative::as_base:
-      return "as its base";
-  }
-  return "";
+const EnumNames<Relative>& names_of(Relative) {
+  static const EnumNames<Relative> names{{Relative::yes, "yes"},
+                                         {Relative::no, "no"},
+                                         {Relative::nearly, "nearly"},
+                                         {Relative::partly, "partly"},
+                                         {Relative::accumulated, "accumulated"},
+                                         {Relative::counted, "counted"},
+                                         {Relative::order_of_keys, "order of keys"},
+                                         {Relative::between_segments, "between segments"},
+                                         {Relative::between_learned_positions, "between learned positions"},
+                                         {Relative::between_predicted_positions, "between predicted positions"},
+                                         {Relative::not_applicable, "-"},
+                                         {Relative::as_base, "as its base"}};
+  return names;
 }
 
-std::string to_string(Distinct distinct) {
-  switch (distinct) {
-    case Distinct::yes:
-      return "yes";
-    case Distinct::partly:
-      return "partly";
-    case Distinct::no:
-      return "no";
-    case Distinct::as_base:
-      return "as its base";
-  }
-  return "";
+const EnumNames<Distinct>& names_of(Distinct) {
+  static const EnumNames<Distinct> names{{Distinct::yes, "yes"},
+                                         {Distinct::partly, "partly"},
+                                         {Distinct::no, "no"},
+                                         {Distinct::as_base, "as its base"}};
+  return names;
 }
 
-std::string to_string(DistanceDecay decay) {
-  switch (decay) {
-    case DistanceDecay::no:
-      return "no";
-    case DistanceDecay::yes:
-      return "yes";
-    case DistanceDecay::as_base:
-      return "as its base";
-  }
-  return "";
+const EnumNames<DistanceDecay>& names_of(DistanceDecay) {
+  static const EnumNames<DistanceDecay> names{
+      {DistanceDecay::no, "no"}, {DistanceDecay::yes, "yes"}, {DistanceDecay::as_base, "as its base"}};
+  return names;
 }
 
 void check_info(const EncodingInfo& info) {
@@ -145,7 +99,7 @@ std::unique_ptr<PositionEncoding> make_encoding(const Spec& spec, const ModelCon
     throw InputError(fmt::format(
         "encoding '{}' acts on attention, which model.block={} does not have; use the encoding 'none' or choose "
         "another model.block",
-        spec.name, to_string(config.block)));
+        spec.name, config.block.text()));
   }
   return entry.make(spec, config, layout);
 }

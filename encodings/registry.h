@@ -66,11 +66,11 @@ enum class TakesPositions {
 };
 
 /// Return the texts that `show`, `list` and docs/encodings.md print.
-std::string to_string(Family);
-std::string to_string(Extrapolation);
-std::string to_string(Relative);
-std::string to_string(Distinct);
-std::string to_string(DistanceDecay);
+const EnumNames<Family>& names_of(Family);
+const EnumNames<Extrapolation>& names_of(Extrapolation);
+const EnumNames<Relative>& names_of(Relative);
+const EnumNames<Distinct>& names_of(Distinct);
+const EnumNames<DistanceDecay>& names_of(DistanceDecay);
 
 /// A capability with a text that qualifies it for readers.
 template <class Capability>
@@ -275,11 +275,6 @@ struct RegisterEncoding {
                .chooses_positions = chooses_positions,
                .make = make});
   }
-};
-
-/// The options of an encoding without options.
-struct NoOptions {
-  void describe(OptionTable&) {}
 };
 
 }  // namespace posbench::inline POSBENCH_REAL

@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -21,12 +21,12 @@ void check_recurrent(const ModelConfig& config) {
   if (!config.causal) {
     throw InputError(fmt::format(
         "model.block={} is defined for causal models only; set model.attention to causal or leave it out",
-        to_string(config.block)));
+        config.block.text()));
   }
   const auto refuse = [&](const std::string& setting, const std::string& neutral) {
     throw InputError(fmt::format(
         "model.{} acts on attention, which model.block={} does not have; set it to {} or choose another model.block",
-        setting, to_string(config.block), neutral));
+        setting, config.block.text(), neutral));
   };
   if (config.qk_norm) refuse("qk_norm=true", "false");
   if (config.logit_scale != LogitScale::constant) refuse("logit_scale", "constant");
@@ -36,56 +36,48 @@ void check_recurrent(const ModelConfig& config) {
   if (config.temperature > 0) refuse(fmt::format("temperature={}", config.temperature), "0");
 }
 
-std::unique_ptr<RecurrentLayer> make_recurrent_layer(const ModelConfig& config, int layer,
-                                                     ParameterLayout& layout) {
-  check_recurrent(config);
-  const std::string name = fmt::format("{}.{}", name_of(layer), to_string(config.block));
-  switch (config.block) {
-    case BlockKind::lstm:
-      return make_lstm_layer(config, name, layout);
-    case BlockKind::gated_delta:
-      return make_gated_delta_layer(config, name, layout);
-    case BlockKind::sequential:
-    case BlockKind::parallel:
-    case BlockKind::attention:
-      break;
-  }
-  throw std::logic_error(fmt::format("model.block={} has no recurrent layer", to_string(config.block)));
+/// Returns the kind of block with this name, or that which has the recurrent layer of this name.
+const BlockKind& frame(const Spec& block) {
+  const BlockKind& kind = blocks().find(block.name);
+  return kind.is_recurrent() ? blocks().find(kind.in_block) : kind;
 }
 
 }  // namespace
 
-const char* to_string(BlockKind kind) {
-  switch (kind) {
-    case BlockKind::sequential:
-      return "sequential";
-    case BlockKind::parallel:
-      return "parallel";
-    case BlockKind::attention:
-      return "attention";
-    case BlockKind::lstm:
-      return "lstm";
-    case BlockKind::gated_delta:
-      return "gated_delta";
-  }
-  return "";
+Registry<BlockKind>& blocks() {
+  static Registry<BlockKind> registry{"block", nullptr, "posbench show model.block"};
+  return registry;
 }
+
+void register_block(BlockKind kind) {
+  register_or_exit([&] {
+    require_field("block", kind.name, "summary", !kind.summary.empty());
+    require_field("block", kind.name, "in_block", kind.is_recurrent() != kind.in_block.empty());
+    const std::string name = kind.name;
+    blocks().add(name, std::move(kind));
+  });
+}
+
+bool ModelOptions::is_recurrent() const { return blocks().find(block.name).is_recurrent(); }
+bool ModelOptions::has_feed_forward() const { return frame(block).has_feed_forward; }
 
 void require_attention(const ModelConfig& config) {
   if (!config.is_recurrent()) return;
   throw InputError(fmt::format(
       "the model has model.block={}, which has neither scores nor attention weights; choose a model with attention",
-      to_string(config.block)));
+      config.block.text()));
 }
 
 Block::Block(const ModelConfig& config, const PositionEncoding& encoding, int layer, ParameterLayout& layout)
     : config_(config),
       norm1_(add_norm(layout, name_of(layer) + ".norm1", config.width, config.norm_kind, config.biases)),
-      norm2_(config.block == BlockKind::sequential || config.block == BlockKind::gated_delta
+      norm2_(frame(config.block).has_second_norm
                  ? add_norm(layout, name_of(layer) + ".norm2", config.width, config.norm_kind, config.biases)
                  : NormParameters{}) {
-  if (config.is_recurrent()) {
-    recurrent_ = make_recurrent_layer(config, layer, layout);
+  const BlockKind& kind = blocks().find(config.block.name);
+  if (kind.is_recurrent()) {
+    check_recurrent(config);
+    recurrent_ = kind.make_recurrent(config, fmt::format("{}.{}", name_of(layer), kind.name), layout);
   } else {
     attention_.emplace(config, encoding, layer, name_of(layer) + ".attention", layout);
   }
@@ -199,17 +191,7 @@ std::vector<AttentionMap> Block::inspect(const SequenceInput& s, Matrix x_positi
 
 std::unique_ptr<Block> make_block(const ModelConfig& config, const PositionEncoding& encoding, int layer,
                                   ParameterLayout& layout) {
-  switch (config.block) {
-    case BlockKind::sequential:
-    case BlockKind::gated_delta:
-      return make_sequential_block(config, encoding, layer, layout);
-    case BlockKind::parallel:
-      return make_parallel_block(config, encoding, layer, layout);
-    case BlockKind::attention:
-    case BlockKind::lstm:
-      return make_attention_block(config, encoding, layer, layout);
-  }
-  return nullptr;
+  return frame(config.block).make(config, encoding, layer, layout);
 }
 
 void select_rows(std::optional<std::span<const int>> rows, Matrix& workspace, Matrix& x) {

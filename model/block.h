@@ -1,12 +1,15 @@
 // Defines a block of the transformer: attention and feed-forward around a residual stream. The class has the
-// skeleton that all kinds of blocks share; each kind has a file for its part after the attention, or for the
-// recurrent layer that replaces the attention, and a name in ModelConfig::block.
+// skeleton that all kinds of blocks share. Each kind has a file in model/blocks, for its part after the attention
+// or for the recurrent layer that replaces the attention, which registers the name that model.block has for it.
 #pragma once
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "base/registry.h"
 #include "model/attention_layer.h"
 #include "model/feed_forward.h"
 #include "model/recurrent_layer.h"
@@ -100,7 +103,7 @@ class Block {
                           LayerGradient&) const;
 
   ModelConfig config_;
-  NormParameters norm1_, norm2_;               // norm2_: of a sequential block
+  NormParameters norm1_, norm2_;               // norm2_: if the kind has one
   std::optional<AttentionLayer> attention_;    // none in a recurrent block
   std::unique_ptr<RecurrentLayer> recurrent_;  // none in a block with attention
   std::optional<FeedForward> feed_forward_;    // none in a block of attention or of an LSTM layer alone
@@ -113,20 +116,60 @@ class Block {
   bool drops(const BlockContext& c) const { return c.input.sequence.training && config_.dropout > 0; }
 };
 
+/// A kind of block, which model.block names.
+struct BlockKind {
+  std::string name;
+  std::string summary;  // for the help text of model.block: "attention, then feed-forward"
+  bool has_feed_forward = true;
+  bool has_second_norm = false;  // norm2, of the feed-forward layer
+  std::unique_ptr<Block> (*make)(const ModelConfig&, const PositionEncoding&, int layer,
+                                 ParameterLayout&) = nullptr;
+  /// Makes the layer in place of attention. Null: the block has attention.
+  std::unique_ptr<RecurrentLayer> (*make_recurrent)(const ModelConfig&, const std::string& name,
+                                                    ParameterLayout&) = nullptr;
+  std::string in_block = "";  // the kind of block that has the recurrent layer in place of its attention
+
+  bool is_recurrent() const { return make_recurrent != nullptr; }
+  Spec canonical(const Spec& spec) const { return make_canonical<NoOptions>(spec, "block"); }
+};
+
+/// Returns the registry of all kinds of blocks that are linked in.
+Registry<BlockKind>& blocks();
+
+/// Adds the kind to the registry. Ends the program, as other registrations do, if it lacks a field.
+void register_block(BlockKind);
+
+/// Registers the block B, which is constructed from (const ModelConfig&, const PositionEncoding&, int layer,
+/// ParameterLayout&).
+template <class B>
+struct RegisterBlock {
+  explicit RegisterBlock(BlockKind kind) {
+    kind.make = [](const ModelConfig& config, const PositionEncoding& encoding, int layer,
+                   ParameterLayout& layout) -> std::unique_ptr<Block> {
+      return std::make_unique<B>(config, encoding, layer, layout);
+    };
+    register_block(std::move(kind));
+  }
+};
+
+/// Registers the recurrent layer L, which is constructed from (const ModelConfig&, const std::string& name,
+/// ParameterLayout&), as a kind of block: that which .in_block names, with the layer in place of its attention.
+template <class L>
+struct RegisterRecurrentLayer {
+  explicit RegisterRecurrentLayer(BlockKind kind) {
+    kind.make_recurrent = [](const ModelConfig& config, const std::string& name,
+                             ParameterLayout& layout) -> std::unique_ptr<RecurrentLayer> {
+      return std::make_unique<L>(config, name, layout);
+    };
+    register_block(std::move(kind));
+  }
+};
+
 /// Throws InputError if the blocks of a model have no attention, and thus neither scores nor attention weights.
 void require_attention(const ModelConfig&);
 
-/// Returns a block of the kind ModelConfig::block. The encoding must outlive it.
+/// Returns a block of the kind that the configuration names. The encoding must outlive it.
 std::unique_ptr<Block> make_block(const ModelConfig&, const PositionEncoding&, int layer, ParameterLayout&);
-
-/// Attention, or the gated delta rule, then feed-forward.
-std::unique_ptr<Block> make_sequential_block(const ModelConfig&, const PositionEncoding&, int layer,
-                                             ParameterLayout&);
-std::unique_ptr<Block> make_parallel_block(const ModelConfig&, const PositionEncoding&, int layer,
-                                           ParameterLayout&);
-/// Attention, or an LSTM layer, without feed-forward.
-std::unique_ptr<Block> make_attention_block(const ModelConfig&, const PositionEncoding&, int layer,
-                                            ParameterLayout&);
 
 /// Gathers these rows of x (T, C) into (R, C). Keeps all if there are no `rows`.
 void select_rows(std::optional<std::span<const int>> rows, Matrix& workspace, Matrix& x);

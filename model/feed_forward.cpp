@@ -32,7 +32,7 @@ void FeedForward::forward(const Parameters& p, const FeedForwardWeights& weights
     a.activated = a.gate.cwiseProduct(a.up);
   } else {
     linear(a.input, weights.up, p[up_.bias], a.derivative);
-    const bool is_gelu = config_.feed_forward_kind == FeedForwardKind::gelu;
+    const bool is_gelu = config_.activation == Activation::gelu;
     is_gelu ? gelu(a.derivative, a.activated) : relu(a.derivative, a.activated);
   }
   linear(a.activated, weights.down, p[down_.bias], a.output);

@@ -47,7 +47,7 @@ class FeedForward {
   double multiply_adds(Index rows) const;
 
  private:
-  bool gated() const { return config_.feed_forward_kind == FeedForwardKind::swiglu; }
+  bool gated() const { return config_.activation == Activation::swiglu; }
 
   ModelConfig config_;
   DenseParameters up_, down_, gate_;

@@ -1,22 +1,74 @@
 #include "model/optimizer.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numbers>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "model/kernels.h"
 
 namespace posbench::inline POSBENCH_REAL {
 
+namespace {
+
+/// Returns "optimizer. adamw: AdamW; ...", with the summary of each registered one.
+std::string optimizer_help() {
+  std::vector<std::string> known;
+  for (const std::string& name : optimizers().names())
+    known.push_back(fmt::format("{}: {}", name, optimizers().find(name).summary));
+  return fmt::format("optimizer. {}", fmt::join(known, "; "));
+}
+
+}  // namespace
+
+const EnumNames<DecayedParameters>& names_of(DecayedParameters) {
+  static const EnumNames<DecayedParameters> names{{DecayedParameters::matrices, "matrices"},
+                                                  {DecayedParameters::all, "all"}};
+  return names;
+}
+
+const EnumNames<Decay>& names_of(Decay) {
+  static const EnumNames<Decay> names{
+      {Decay::cosine, "cosine"}, {Decay::linear, "linear"}, {Decay::constant, "constant"}};
+  return names;
+}
+
+void OptimizerOptions::describe(OptionTable& o) {
+  o.entry("optimizer", optimizer, optimizers(), optimizer_help());
+  o.omit_default();
+  o.number("momentum", momentum, 0, 0.9999999, "momentum of sgd");
+  o.omit_default();
+  o.number("weight_decay", weight_decay, 0, 1,
+           "decoupled weight decay: parameters shrink by learning_rate x weight_decay");
+  o.choice("decayed_parameters", decayed_parameters, names_of(decayed_parameters),
+           "parameters with weight decay: matrices, without biases, gains and embeddings, or all");
+  o.omit_default();
+  o.number("beta1", beta1, 0, 0.9999999, "decay of AdamW's mean gradient");
+  o.number("beta2", beta2, 0, 0.9999999, "decay of AdamW's mean squared gradient");
+  o.number("epsilon", epsilon, 1e-12, 1, "AdamW's addition to the denominator");
+}
+
+Registry<OptimizerEntry>& optimizers() {
+  static Registry<OptimizerEntry> registry{"optimizer", nullptr, "posbench show training.optimizer"};
+  return registry;
+}
+
+void register_optimizer(OptimizerEntry entry) {
+  register_or_exit([&] {
+    require_field("optimizer", entry.name, "summary", !entry.summary.empty());
+    const std::string name = entry.name;
+    optimizers().add(name, std::move(entry));
+  });
+}
+
 std::unique_ptr<const Optimizer> make_optimizer(const OptimizerOptions& options, const ParameterLayout& layout) {
-  switch (options.kind) {
-    case OptimizerKind::adamw:
-      return make_adamw(options, layout);
-    case OptimizerKind::sgd:
-      return make_sgd(options, layout);
-  }
-  return nullptr;
+  return optimizers().find(options.optimizer.name).make(options, layout);
 }
 
 WeightDecay::WeightDecay(double weight_decay, DecayedParameters which, const ParameterLayout& layout)

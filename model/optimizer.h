@@ -1,11 +1,14 @@
-// Defines optimizers, the schedule of the learning rate, and clipping. Each optimizer has a file and a name in
-// OptimizerKind.
+// Defines optimizers, the schedule of the learning rate, and clipping. Each optimizer has a file in
+// model/optimizers, which registers the name that training.optimizer has for it.
 #pragma once
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/enum_names.h"
+#include "base/registry.h"
 #include "model/parameters.h"
 
 namespace posbench::inline POSBENCH_REAL {
@@ -24,16 +27,45 @@ class Optimizer {
   virtual void step(const Gradients&, double learning_rate, OptimizerState&, Parameters&) const = 0;
 };
 
-enum class OptimizerKind { adamw, sgd };
 /// The parameters that weight decay shrinks: matrices, without biases, gains and embeddings; or all.
 enum class DecayedParameters { matrices, all };
+const EnumNames<DecayedParameters>& names_of(DecayedParameters);
 
+/// The settings of the update that a user gives. `describe` states their names, ranges and meanings.
 struct OptimizerOptions {
-  OptimizerKind kind = OptimizerKind::adamw;
-  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // of AdamW
-  double momentum = 0.9;                              // of SGD
+  Spec optimizer{"adamw", {}};  // a registered one
+  double momentum = 0.9;        // of SGD
   double weight_decay = 0;
   DecayedParameters decayed_parameters = DecayedParameters::matrices;
+  double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  // of AdamW
+  void describe(OptionTable&);
+};
+
+/// An optimizer, which training.optimizer names.
+struct OptimizerEntry {
+  std::string name;
+  std::string summary;        // for the help text of training.optimizer
+  bool has_momentum = false;  // reads OptimizerOptions::momentum
+  std::unique_ptr<const Optimizer> (*make)(const OptimizerOptions&, const ParameterLayout&) = nullptr;
+
+  Spec canonical(const Spec& spec) const { return make_canonical<NoOptions>(spec, "optimizer"); }
+};
+
+/// Returns the registry of all optimizers that are linked in.
+Registry<OptimizerEntry>& optimizers();
+/// Adds the optimizer to the registry. Ends the program, as other registrations do, if it lacks a field.
+void register_optimizer(OptimizerEntry);
+
+/// Registers the optimizer O, which is constructed from (const OptimizerOptions&, const ParameterLayout&).
+template <class O>
+struct RegisterOptimizer {
+  explicit RegisterOptimizer(OptimizerEntry entry) {
+    entry.make = [](const OptimizerOptions& options,
+                    const ParameterLayout& layout) -> std::unique_ptr<const Optimizer> {
+      return std::make_unique<O>(options, layout);
+    };
+    register_optimizer(std::move(entry));
+  }
 };
 
 std::unique_ptr<const Optimizer> make_optimizer(const OptimizerOptions&, const ParameterLayout&);
@@ -60,13 +92,11 @@ class WeightDecay {
   std::vector<Range> ranges_;
 };
 
-std::unique_ptr<const Optimizer> make_adamw(const OptimizerOptions&, const ParameterLayout&);
-std::unique_ptr<const Optimizer> make_sgd(const OptimizerOptions&, const ParameterLayout&);
-
 /// Scales the gradient to at most this Euclidean norm. Returns its norm before that.
 double clip(Gradients&, double max_norm);
 
 enum class Decay { cosine, linear, constant };
+const EnumNames<Decay>& names_of(Decay);
 
 /// Returns the fraction of the peak learning rate at this step out of `steps`. It rises linearly during the
 /// warm-up and then falls to 0, or stays 1 if `Decay` is constant.

@@ -1,7 +1,6 @@
 // Defines the layers that read the tokens one after the other and take the place of attention in a block. Each has
-// a file, which begins with its equations.
+// a file in model/blocks, which begins with its equations and registers the kind of block (model/block.h).
 #pragma once
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,12 +35,5 @@ class RecurrentLayer {
   /// Returns the multiply-adds of one forward over T tokens.
   virtual double multiply_adds(Index length) const = 0;
 };
-
-/// Adds NAME.input and NAME.hidden to the layout.
-std::unique_ptr<RecurrentLayer> make_lstm_layer(const ModelConfig&, const std::string& name, ParameterLayout&);
-/// Adds NAME.qkv, NAME.convolution, NAME.rates, NAME.decay_speed, NAME.step_bias, NAME.norm, NAME.gate and
-/// NAME.out to the layout.
-std::unique_ptr<RecurrentLayer> make_gated_delta_layer(const ModelConfig&, const std::string& name,
-                                                       ParameterLayout&);
 
 }  // namespace posbench::inline POSBENCH_REAL

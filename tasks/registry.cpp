@@ -17,26 +17,16 @@ Registry<TaskEntry>& tasks() {
   return registry;
 }
 
-std::string to_string(Aspect aspect) {
-  switch (aspect) {
-    case Aspect::recall:
-      return "recall";
-    case Aspect::counting:
-      return "counting";
-    case Aspect::copying:
-      return "copying";
-    case Aspect::order:
-      return "order";
-    case Aspect::state_tracking:
-      return "state tracking";
-    case Aspect::arithmetic:
-      return "arithmetic";
-    case Aspect::hierarchy:
-      return "hierarchy";
-    case Aspect::aggregation:
-      return "aggregation";
-  }
-  return "";
+const EnumNames<Aspect>& names_of(Aspect) {
+  static const EnumNames<Aspect> names{{Aspect::recall, "recall"},
+                                       {Aspect::counting, "counting"},
+                                       {Aspect::copying, "copying"},
+                                       {Aspect::order, "order"},
+                                       {Aspect::state_tracking, "state tracking"},
+                                       {Aspect::arithmetic, "arithmetic"},
+                                       {Aspect::hierarchy, "hierarchy"},
+                                       {Aspect::aggregation, "aggregation"}};
+  return names;
 }
 
 std::string meaning(Aspect aspect) {
@@ -61,16 +51,10 @@ std::string meaning(Aspect aspect) {
   return "";
 }
 
-std::string to_string(Learnability learnability) {
-  switch (learnability) {
-    case Learnability::learnable:
-      return "learnable";
-    case Learnability::control:
-      return "control";
-    case Learnability::open:
-      return "open";
-  }
-  return "";
+const EnumNames<Learnability>& names_of(Learnability) {
+  static const EnumNames<Learnability> names{
+      {Learnability::learnable, "learnable"}, {Learnability::control, "control"}, {Learnability::open, "open"}};
+  return names;
 }
 
 void check_info(const TaskInfo& info) {

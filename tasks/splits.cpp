@@ -63,7 +63,7 @@ class Resolver {
 
   std::string value(const std::string& text) const {
     if (!is_relative_value(text)) return text;
-    if (option(name_).type == "number") {
+    if (option(name_).type == OptionType::number) {
       const auto factor = Factor::parse(text);
       double value = 0;
       if (!factor || !factor->option.empty() || !parse_number(trained(name_), value)) refuse(text);

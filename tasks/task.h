@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "base/options.h"
 #include "base/random.h"
 
@@ -80,10 +81,8 @@ struct Shortcuts {
 
 /// The abilities that tasks test. An encoding gets a score for each.
 enum class Aspect { recall, counting, copying, order, state_tracking, arithmetic, hierarchy, aggregation };
-constexpr Aspect kAspects[] = {Aspect::recall,         Aspect::counting,   Aspect::copying,   Aspect::order,
-                               Aspect::state_tracking, Aspect::arithmetic, Aspect::hierarchy, Aspect::aggregation};
-std::string to_string(Aspect);  // "state tracking"
-std::string meaning(Aspect);    // "follow a state that each token may change"
+const EnumNames<Aspect>& names_of(Aspect);  // "state tracking"
+std::string meaning(Aspect);                // "follow a state that each token may change"
 
 /// States whether models can learn a task with its default options. `control` and `open` are marks: summaries of
 /// the board over tasks do not count a marked task. Other options can make a task easier or harder, so a spec (a
@@ -93,7 +92,7 @@ enum class Learnability {
   control,  // a control experiment: the sources of the task say that a model with attention cannot learn it
   open,     // no setting was found at which a model with attention learns it
 };
-std::string to_string(Learnability);
+const EnumNames<Learnability>& names_of(Learnability);
 
 /// The description of a task. `posbench show` prints it, and training reads it before it builds the task.
 /// check_info refuses missing fields.

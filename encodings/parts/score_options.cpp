@@ -37,7 +37,7 @@ void ScoreOptions::describe(OptionTable& o) {
   o.text("segment", segment, kTokens, "tokens of a segment; a query sees its segment and the one before; 0: all");
   o.text("chunk", chunk, kTokens, "tokens of a chunk; a query sees the keys of its chunk; 0: all");
   o.text("sinks", sinks, kTokens, "number of first tokens that all later tokens see, with one of these");
-  o.choice("logit_scale", logit_scale, {"constant", "log_length", "log_length_beyond"},
+  o.choice("logit_scale", logit_scale, names_of(logit_scale),
            "factor of the scores of a query that sees n keys: 1, log n / log N if the last query of the trained "
            "length sees N keys, or the greater of that and 1");
   o.text("temperature", temperature, kTokens,

@@ -42,15 +42,13 @@ struct BoardRequest {
   Output output;
 };
 
-enum class NameKind { task, encoding };
-
 /// Returns the names that are in a list of specs, names without options, and patterns; without a list, all.
-std::set<std::string> select_shown(const std::optional<std::string>& list, NameKind kind,
+std::set<std::string> select_shown(const std::optional<std::string>& list, ValueKind kind,
                                    const std::set<std::string>& names) {
   if (!list) return names;
   std::set<std::string> chosen;
   for (const std::string& given : split_specs(*list)) {
-    const bool is_encoding = kind == NameKind::encoding;
+    const bool is_encoding = kind == ValueKind::encoding;
     const std::string item = is_encoding ? encoding_name(given) : given;
     bool is_found = false;
     for (const std::string& name : names) {
@@ -85,8 +83,8 @@ BoardSelection select_rows(const BoardRequest& request, const BoardReport& all) 
       of_all.encodings.insert(experiment.id.encoding);
     }
   }
-  BoardSelection selection{select_shown(request.tasks, NameKind::task, of_all.tasks),
-                           select_shown(request.encodings, NameKind::encoding, of_all.encodings)};
+  BoardSelection selection{select_shown(request.tasks, ValueKind::task, of_all.tasks),
+                           select_shown(request.encodings, ValueKind::encoding, of_all.encodings)};
   if (request.family.empty()) return selection;
   std::set<std::string> families;
   for (const std::string& encoding : of_all.encodings) families.insert(family_of(encoding));

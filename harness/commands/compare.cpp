@@ -83,7 +83,7 @@ Report read_compared(const std::filesystem::path& path, Metric metric) {
 /// Returns the encoding that a text names. Throws InputError if the report has none or several.
 std::string find_encoding(const std::string& text, const std::set<std::string>& known) {
   if (known.contains(text)) return text;
-  const std::set<std::string> found = select_names(text, "encoding", known);
+  const std::set<std::string> found = select_names(text, ValueKind::encoding, known);
   if (found.size() != 1)
     throw InputError(fmt::format("--between: '{}' can be {}; name one of them", text, fmt::join(found, " or ")));
   return *found.begin();

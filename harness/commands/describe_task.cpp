@@ -184,8 +184,9 @@ Document task_document(const std::string& spec, const BoardResults& results, boo
 
 Json to_json(const std::vector<OptionInfo>& options) {
   return write_list(options, [](const OptionInfo& o) {
+    const std::string& type = to_string(o.type);
     return Json{
-        {"name", o.name}, {"type", o.type}, {"default", o.value}, {"expected", o.expected}, {"help", o.help}};
+        {"name", o.name}, {"type", type}, {"default", o.value}, {"expected", o.expected}, {"help", o.help}};
   });
 }
 

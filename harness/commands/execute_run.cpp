@@ -169,7 +169,7 @@ void print_plan(const Suite& suite, int jobs, int threads) {
                                  : e.extensions.empty()
                                      ? ""
                                      : fmt::format(" and {} of its extensions", e.extensions.size());
-    table.rows.push_back({e.task->spec, e.encoding.text() + extended, fmt::format("{}", e.seed),
+    table.rows.push_back({e.task->spec, e.encoding_text + extended, fmt::format("{}", e.seed),
                           fmt::format("{}", make_model(e.encoding, e.task->model_config).layout.count()),
                           fmt::format("{:.1f}", plan.seconds[i])});
   }

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "encodings/aliases.h"
 #include "encodings/presets.h"
 #include "encodings/registry.h"
@@ -26,8 +28,13 @@
 namespace posbench {
 namespace {
 
+const EnumNames<ValueKind> kListed{{ValueKind::task, "tasks"},
+                                   {ValueKind::encoding, "encodings"},
+                                   {ValueKind::profile, "profiles"},
+                                   {ValueKind::setting, "settings"}};
+
 struct ListRequest {
-  std::string kind;  // tasks, encodings, profiles or settings
+  std::optional<ValueKind> kind;
   bool json = false, markdown = false;
 };
 
@@ -92,12 +99,12 @@ std::string grouped_text(std::vector<Line> lines, int width) {
   return text;
 }
 
-std::string list_text(const std::string& kind, int width) {
-  if (kind == "tasks") return grouped_text(task_lines(), width);
-  if (kind == "encodings")
+std::string list_text(ValueKind kind, int width) {
+  if (kind == ValueKind::task) return grouped_text(task_lines(), width);
+  if (kind == ValueKind::encoding)
     return grouped_text(encoding_lines(), width) + "\n" + grouped_text(preset_lines(), width);
   std::string text;
-  if (kind == "profiles") {
+  if (kind == ValueKind::profile) {
     for (const auto& [name, json] : profiles()) {
       text += two_columns(fmt::format("{:<12} ", name), Json::parse(json).value("description", ""), width);
     }
@@ -139,11 +146,12 @@ Json profiles_json() {
   return list;
 }
 
-Json list_json(const std::string& kind) {
-  if (kind == "encodings") return {{kind, entries_json(encodings())}, {"presets", presets_json()}};
-  return {{kind, kind == "tasks"      ? entries_json(tasks())
-                 : kind == "profiles" ? profiles_json()
-                                      : to_json(all_settings())}};
+Json list_json(ValueKind kind) {
+  if (kind == ValueKind::encoding)
+    return {{kListed.name(kind), entries_json(encodings())}, {"presets", presets_json()}};
+  return {{kListed.name(kind), kind == ValueKind::task      ? entries_json(tasks())
+                               : kind == ValueKind::profile ? profiles_json()
+                                                            : to_json(all_settings())}};
 }
 
 /// Returns a line for each name, grouped by family, with a link from docs/ to the source file.
@@ -162,17 +170,17 @@ std::string index_lines(std::vector<Line> lines, const std::string& folder) {
 }
 
 /// Returns docs/tasks.md or docs/encodings.md. Throws InputError for another kind.
-std::string index_page(const std::string& kind) {
-  if (kind != "tasks" && kind != "encodings")
-    throw InputError(fmt::format("--markdown has no page of {}, expected tasks or encodings", kind));
-  const bool is_tasks = kind == "tasks";
+std::string index_page(ValueKind kind) {
+  const bool is_tasks = kind == ValueKind::task;
+  if (!is_tasks && kind != ValueKind::encoding)
+    throw InputError(fmt::format("--markdown has no page of {}, expected tasks or encodings", kListed.name(kind)));
   std::string text = fmt::format(
       "# {0}\n\n"
       "<!-- Written by `posbench list {1} --markdown > docs/{1}.md`; a test compares. -->\n\n"
       "This page lists every {2} with its source file, for readers who choose one. `posbench show NAME` prints\n"
       "{3}.\n"
       "It also has the results on the [board](board.md). `posbench site` makes a page of each.\n",
-      is_tasks ? "Tasks" : "Encodings", kind, is_tasks ? "task" : "encoding",
+      is_tasks ? "Tasks" : "Encodings", kListed.name(kind), is_tasks ? "task" : "encoding",
       is_tasks
           ? "the definition, the source, the published use with every deliberate difference, options and splits"
           : "the equation, the source, the models that use it, options and measured properties");
@@ -188,11 +196,11 @@ std::string index_page(const std::string& kind) {
 
 void print_list(const ListRequest& request) {
   if (request.json) {
-    fmt::print("{}\n", list_json(request.kind).dump(2));
+    fmt::print("{}\n", list_json(*request.kind).dump(2));
   } else if (request.markdown) {
-    print_text("{}", index_page(request.kind));
+    print_text("{}", index_page(*request.kind));
   } else {
-    print_text("{}", list_text(request.kind, list_width()));
+    print_text("{}", list_text(*request.kind, list_width()));
   }
 }
 
@@ -201,8 +209,7 @@ void print_list(const ListRequest& request) {
 void add_list(CommandLine& line) {
   const auto request = std::make_shared<ListRequest>();
   Command& command = line.add(kExplore, "list", "List tasks, encodings, profiles or settings");
-  command.choice("kind", request->kind, {"tasks", "encodings", "profiles", "settings"}, "kind of names")
-      .required();
+  command.choice("kind", request->kind, kListed.rows(), "kind of names").required();
   command.flag("--json", request->json, "output as JSON, with options and all properties");
   command
       .flag("--markdown", request->markdown,

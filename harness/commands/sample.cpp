@@ -130,11 +130,8 @@ void add_sample(CommandLine& line) {
   command.number("--length", request->length, 1, 100000, "length of all samples, in the task's unit")
       .default_text("drawn by the task");
   command.seed("-s,--seed", request->seed, "seed of the experiment whose samples are printed");
-  command.choice<AnswerLayout, AnswerLayout>(
-      "--layout", request->layout,
-      {{"by_attention", AnswerLayout::by_attention},
-       {"teacher_forced", AnswerLayout::teacher_forced},
-       {"slots", AnswerLayout::slots}},
+  command.choice(
+      "--layout", request->layout, names_of(request->layout).rows(),
       "layout of the answers: by the attention of the model, as inputs of a causal model, or as empty slots");
   command.flag("--json", request->json, "output as JSON");
   command.explain({{"posbench sample flip_flop -n 3 --split ood_sparse", "samples of a test split"},

@@ -77,7 +77,7 @@ void read_model(const Field& json, const ScoreRequest& request, Scored& scored) 
   if (json.has("learning_curve")) e.learning_curve = read_curve(json["learning_curve"]);
   if (json.has("final_loss") && !json["final_loss"].null())
     e.final_loss = json["final_loss"].number(-1e300, 1e300);
-  if (json.has("status")) e.status = static_cast<Status>(json["status"].choice({"ok", "diverged", "failed"}));
+  if (json.has("status")) e.status = json["status"].enumerator<Status>();
   if (e.status == Status::diverged)
     e.diverged_step = static_cast<int>(json["diverged_step"].integer(0, kMaxSteps));
   if (json.has("reason")) e.reason = json["reason"].text();

@@ -59,10 +59,10 @@ Table layers_table(const std::vector<Spec>& specs) {
 
 /// Throws InputError if a causal and a bidirectional model with this encoding are both refused.
 void check_layers(const Spec& spec, int layers) {
-  const auto refusal = [&](Attention attention) -> std::optional<std::string> {
+  const auto refusal = [&](bool causal) -> std::optional<std::string> {
     ExperimentOptions options;
     options.model.layers = layers;
-    options.model.attention = attention;
+    options.model.causal = causal;
     try {
       make_model(spec, make_task_setup(options, "flip_flop").model_config);
       return std::nullopt;
@@ -70,8 +70,8 @@ void check_layers(const Spec& spec, int layers) {
       return error.what();
     }
   };
-  const std::optional<std::string> causal = refusal(Attention::causal);
-  if (causal && refusal(Attention::bidirectional)) throw InputError(*causal);
+  const std::optional<std::string> causal = refusal(/*causal=*/true);
+  if (causal && refusal(/*causal=*/false)) throw InputError(*causal);
 }
 
 Document preset_document(const Preset& preset) {
@@ -207,7 +207,7 @@ void add_layers(const Spec& spec, std::optional<int> layers, Document& document)
 std::optional<Document> aspect_document(const std::string& text) {
   std::string given = lower_case(text);
   std::ranges::replace(given, ' ', '_');
-  for (const Aspect aspect : kAspects) {
+  for (const Aspect aspect : names_of(Aspect{}).values()) {
     const std::string name = to_string(aspect);
     std::string item = "aspect:" + name;
     std::ranges::replace(item, ' ', '_');

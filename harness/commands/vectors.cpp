@@ -115,8 +115,7 @@ void add_vector_options(Command& command, VectorsRequest& vectors) {
       .text("--positions", vectors.positions,
             "comma-separated positions of the tokens, ascending, for encodings that take other positions")
       .default_text("those of the encoding, mostly 0, 1, ...");
-  command.choice<bool, bool>("--attention", request.causal, {{"causal", true}, {"bidirectional", false}},
-                             "keys that a query sees");
+  command.choice("--attention", request.causal, attention_names().rows(), "keys that a query sees");
   command.number("--trained-length", request.trained_length, 1, 1 << 20,
                  "length of training, which some encodings read, such as interpolated");
   command

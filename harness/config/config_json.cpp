@@ -25,9 +25,43 @@ namespace {
 
 Json typed(const Option& option) {
   const std::string text = option.get();
-  const bool is_text = option.type == "text" || option.type == "choice" || option.type == "integers" ||
-                       (option.type == "numbers" && text.find(',') != text.npos);
-  return is_text ? Json(text) : Json::parse(text);
+  switch (option.type) {
+    case OptionType::integer:
+    case OptionType::number:
+    case OptionType::flag:
+      return Json::parse(text);
+    case OptionType::numbers:
+      if (text.find(',') == text.npos) return Json::parse(text);
+      break;
+    case OptionType::integers:
+    case OptionType::text:
+    case OptionType::choice:
+      break;
+  }
+  return text;
+}
+
+/// Returns whether JSON writes values of this type so: a number as a number, and not in quotation marks.
+bool is_written_as(OptionType type, const Json& value) {
+  switch (type) {
+    case OptionType::integer:
+      return value.is_number_integer();
+    case OptionType::number:
+      return value.is_number();
+    case OptionType::flag:
+      return value.is_boolean();
+    case OptionType::numbers: {
+      const bool is_list = value.is_string() && value.get_ref<const std::string&>().find(',') != std::string::npos;
+      return value.is_number() || value.is_array() || is_list;
+    }
+    case OptionType::integers:
+      return value.is_number_integer() || value.is_array() || value.is_string();
+    case OptionType::text:
+      return value.is_string() || value.is_number_integer();
+    case OptionType::choice:
+      return value.is_string();
+  }
+  return false;
 }
 
 std::string untyped(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
@@ -86,18 +120,7 @@ void check_type(const RunConfig& config, const std::string& section, const std::
   copy.for_each_section([&](const std::string& of, const OptionTable& table) {
     if (of != section) return;
     for (const Option& option : table.all()) {
-      if (option.name != name) continue;
-      const std::string& type = option.type;
-      const bool fits = type == "integer"    ? value.is_number_integer()
-                        : type == "number"   ? value.is_number()
-                        : type == "flag"     ? value.is_boolean()
-                        : type == "numbers"  ? value.is_number() || value.is_array() || value.is_string()
-                        : type == "text"     ? value.is_string() || value.is_number_integer()
-                        : type == "integers" ? value.is_number_integer() || value.is_array() || value.is_string()
-                                             : value.is_string();
-      const bool quoted_number = type == "numbers" && value.is_string() &&
-                                 value.get_ref<const std::string&>().find(',') == std::string::npos;
-      if (fits && !quoted_number) return;
+      if (option.name != name || is_written_as(option.type, value)) continue;
       refuse(name, fmt::format("is {}, expected {}, as JSON writes it{}", describe_json(value), option.expected,
                                value.is_string() ? ": without quotation marks" : ""));
     }

@@ -71,7 +71,7 @@ Spec named_encoding(Spec spec) {
   if (!encodings().contains(spec.name)) return spec;
   for (const OptionInfo& option : encodings().find(spec.name).options) {
     for (auto& [key, value] : spec.options) {
-      if (key == option.name && option.type == "text" && !value.empty()) value = named_list(value);
+      if (key == option.name && option.type == OptionType::text && !value.empty()) value = named_list(value);
     }
   }
   return spec;
@@ -180,13 +180,10 @@ std::optional<Aspect> read_aspect(const std::string& item) {
   const std::string given = item.substr(kAspect.size());
   std::string name = lower_case(given);
   std::ranges::replace(name, '_', ' ');
-  std::vector<std::string> known;
-  for (const Aspect aspect : kAspects) {
-    known.push_back(to_string(aspect));
-    if (known.back() == name) return aspect;
-  }
-  throw InputError(fmt::format("unknown aspect '{}'{} (aspects: {})", given, did_you_mean(name, known),
-                               fmt::join(known, ", ")));
+  const EnumNames<Aspect>& aspects = names_of(Aspect{});
+  if (const std::optional<Aspect> aspect = aspects.find(name)) return aspect;
+  throw InputError(fmt::format("unknown aspect '{}'{} (aspects: {})", given, did_you_mean(name, aspects.names()),
+                               fmt::join(aspects.names(), ", ")));
 }
 
 bool is_pattern(const std::string& item) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "base/text.h"
 #include "harness/config/config.h"
 
@@ -61,22 +62,11 @@ std::vector<std::string> CommandOption::names() const {
 
 std::string CommandOption::value() const {
   if (is_argument()) return parsed_->get_name(true);
-  switch (kind) {
-    case ValueKind::none:
-      return "";
-    case ValueKind::text:
-      return "TEXT";
-    case ValueKind::number:
-      return "NUMBER";
-    case ValueKind::file:
-      return "FILE";
-    case ValueKind::folder:
-      return "DIR";
-    case ValueKind::choice:
-      return "WORD";
-    default:
-      return is_list ? "LIST" : "NAME";
-  }
+  static const EnumNames<ValueKind> others{{ValueKind::none, ""},         {ValueKind::text, "TEXT"},
+                                           {ValueKind::number, "NUMBER"}, {ValueKind::file, "FILE"},
+                                           {ValueKind::folder, "DIR"},    {ValueKind::choice, "WORD"}};
+  if (kind < ValueKind::task) return others.name(kind);
+  return is_list ? "LIST" : "NAME";
 }
 
 std::string CommandOption::title() const {

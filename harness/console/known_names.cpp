@@ -108,7 +108,7 @@ std::vector<std::string> known_names(ValueKind kind) {
     case ValueKind::family:
       return family_names();
     case ValueKind::aspect:
-      for (const Aspect aspect : kAspects) names.push_back(one_word(to_string(aspect)));
+      for (const std::string& aspect : names_of(Aspect{}).names()) names.push_back(one_word(aspect));
       return names;
     case ValueKind::claim:
       return keys(claim_texts());
@@ -134,16 +134,10 @@ void refuse_unknown_name(const std::string& name) {
 
 std::vector<OptionInfo> all_settings() {
   std::vector<OptionInfo> infos;
-  const auto add = [&](const std::string& section, auto options) {
-    OptionTable table;
-    options.describe(table);
+  ExperimentOptions().for_each_section([&](const std::string& section, const OptionTable& table) {
     for (const Option& o : table.all())
       infos.push_back({section + "." + o.name, o.type, o.get(), o.expected, o.help});
-  };
-  add("model", ModelOptions{});
-  add("training", TrainingOptions{});
-  add("evaluation", EvaluationOptions{});
-  add("extend", ExtendOptions{});
+  });
   return infos;
 }
 

@@ -13,7 +13,7 @@
 #include "harness/config/user_files.h"
 #include "harness/console/status_line.h"
 #include "harness/runs/run_reader.h"
-#include "model/model_config.h"
+#include "model/block.h"
 #include "tasks/registry.h"
 
 namespace posbench {
@@ -61,7 +61,7 @@ std::vector<NamedReport> name_reports(const std::vector<std::filesystem::path>& 
 }
 
 bool is_recurrent_block(const std::string& name) {
-  return name == to_string(BlockKind::lstm) || name == to_string(BlockKind::gated_delta);
+  return blocks().contains(name) && blocks().find(name).is_recurrent();
 }
 
 BoardLookups board_lookups() { return {mark_of, recurrent_block_of}; }

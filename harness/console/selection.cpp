@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/enum_names.h"
 #include "base/error.h"
 #include "base/spec.h"
 #include "base/text.h"
@@ -19,6 +20,9 @@ namespace {
 
 using NameSet = std::set<std::string>;
 
+const EnumNames<ValueKind> kNouns{
+    {ValueKind::task, "task"}, {ValueKind::encoding, "encoding"}, {ValueKind::split, "split"}};
+
 /// Returns the names that an item of a list selects: a spec, a name without options, or a pattern.
 NameSet matches(const std::string& item, const NameSet& names) {
   NameSet found;
@@ -28,7 +32,7 @@ NameSet matches(const std::string& item, const NameSet& names) {
   return found;
 }
 
-NameSet selected_or_all(const std::optional<std::string>& list, const std::string& kind, const NameSet& names) {
+NameSet selected_or_all(const std::optional<std::string>& list, ValueKind kind, const NameSet& names) {
   return list ? select_names(*list, kind, names) : names;
 }
 
@@ -38,22 +42,22 @@ NameSet selected_or_all(const std::optional<std::string>& list, const std::strin
 
 }  // namespace
 
-std::set<std::string> select_names(const std::string& list, const std::string& kind,
-                                   const std::set<std::string>& names) {
+std::set<std::string> select_names(const std::string& list, ValueKind kind, const std::set<std::string>& names) {
   const std::vector<std::string> items = split_specs(list);
-  if (items.empty()) throw InputError(fmt::format("the list of {}s is empty, expected names or globs", kind));
+  if (items.empty())
+    throw InputError(fmt::format("the list of {}s is empty, expected names or globs", kNouns.name(kind)));
   NameSet selected;
   if (items.front().starts_with('-')) selected = names;
   for (std::string item : items) {
     const bool excludes = item.starts_with('-');
     if (excludes) item.erase(0, 1);
     NameSet found = matches(item, names);
-    if (found.empty() && kind == "encoding") found = matches(encoding_name(item), names);
-    if (found.empty() && kind == "task") found = matches(task_name(item), names);
+    if (found.empty() && kind == ValueKind::encoding) found = matches(encoding_name(item), names);
+    if (found.empty() && kind == ValueKind::task) found = matches(task_name(item), names);
     if (found.empty()) {
       const std::vector<std::string> known(names.begin(), names.end());
-      throw InputError(fmt::format("the reports have no {} '{}'{} ({}s: {})", kind, item,
-                                   did_you_mean(item, known), kind, fmt::join(known, ", ")));
+      throw InputError(fmt::format("the reports have no {0} '{1}'{2} ({0}s: {3})", kNouns.name(kind), item,
+                                   did_you_mean(item, known), fmt::join(known, ", ")));
     }
     for (const std::string& name : found) {
       if (excludes) selected.erase(name);
@@ -89,9 +93,9 @@ void select(const Selection& selection, std::vector<Report>& reports) {
       for (const SplitBaseline& split : task.splits) splits.insert(split.name);
     }
   }
-  tasks = selected_or_all(selection.tasks, "task", tasks);
-  encodings = selected_or_all(selection.encodings, "encoding", encodings);
-  splits = selected_or_all(selection.splits, "split", splits);
+  tasks = selected_or_all(selection.tasks, ValueKind::task, tasks);
+  encodings = selected_or_all(selection.encodings, ValueKind::encoding, encodings);
+  splits = selected_or_all(selection.splits, ValueKind::split, splits);
   splits.insert(kInDistribution);
   const auto is_other_split = [&](const auto& split) { return !splits.contains(split.name); };
   size_t left = 0;
@@ -118,9 +122,9 @@ void select(const Selection& selection, Comparison& comparison) {
     tasks.insert(alone.task);
     encodings.insert(alone.encoding);
   }
-  tasks = selected_or_all(selection.tasks, "task", tasks);
-  encodings = selected_or_all(selection.encodings, "encoding", encodings);
-  splits = selected_or_all(selection.splits, "split", splits);
+  tasks = selected_or_all(selection.tasks, ValueKind::task, tasks);
+  encodings = selected_or_all(selection.encodings, ValueKind::encoding, encodings);
+  splits = selected_or_all(selection.splits, ValueKind::split, splits);
   std::erase_if(comparison.rows, [&](const ComparisonRow& row) {
     const bool has_encoding = encodings.contains(row.encoding) || encodings.contains(row.candidate_encoding);
     return !tasks.contains(row.task) || !has_encoding || !splits.contains(row.split);

@@ -13,9 +13,8 @@ namespace posbench {
 
 /// Returns the names that a list selects. The list is as a user writes it: names, aliases, specs without their
 /// options, globs, and a leading - that excludes. A list that begins with an exclusion begins with all names.
-/// `kind` is "task", "encoding" or "split". Throws InputError if an item selects none.
-std::set<std::string> select_names(const std::string& list, const std::string& kind,
-                                   const std::set<std::string>& names);
+/// The kind is task, encoding or split. Throws InputError if an item selects none.
+std::set<std::string> select_names(const std::string& list, ValueKind, const std::set<std::string>& names);
 
 struct Selection {
   std::optional<std::string> tasks, encodings, splits;  // lists as a user writes them; empty: all

@@ -89,7 +89,7 @@ void save_model(const std::filesystem::path& path, const Experiment& e, const Mo
   const Json config = to_json(config_of(e));
   file.metadata = {{"format", kModelFormat},
                    {"task", e.task->spec},
-                   {"encoding", e.encoding.text()},
+                   {"encoding", e.encoding_text},
                    {"seed", fmt::format("{}", e.seed)},
                    {"model", to_compact_json(config["model"])},
                    {"config", to_compact_json(config)},

@@ -29,7 +29,7 @@ std::map<std::string, std::string> origin(const Experiment& e) {
   return {{"format", "posbench checkpoint 1"},
           {"version", version()},
           {"task", e.task->spec},
-          {"encoding", e.encoding.text()},
+          {"encoding", e.encoding_text},
           {"seed", fmt::format("{}", e.seed)},
           {"config", to_compact_json(to_json(options))}};
 }

@@ -1,4 +1,4 @@
-// The settings of a model, of its training and of its evaluation.
+// The settings of a run: of its models (model/model_config.h), their training and their evaluation.
 #pragma once
 #include <functional>
 #include <string>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/options.h"
+#include "model/model_config.h"
 #include "model/optimizer.h"
-#include "model/position_encoding.h"
 #include "tasks/task.h"
 
 namespace posbench {
@@ -15,40 +15,20 @@ namespace posbench {
 /// Option values by their full name, "training.steps", in the order given.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-enum class Attention { causal, bidirectional };
-enum class Norm { pre, post };
 enum class AnswerLayout { by_attention, teacher_forced, slots };
 enum class Outputs { vocabulary, answers };
 enum class BatchLengths { each, same };
+const EnumNames<AnswerLayout>& names_of(AnswerLayout);
+const EnumNames<Outputs>& names_of(Outputs);
+const EnumNames<BatchLengths>& names_of(BatchLengths);
 
-struct ModelOptions {
-  int layers = 2, width = 64, heads = 4, feed_forward = 0;
-  Attention attention = Attention::causal;
-  Norm norm = Norm::pre;
-  FeedForwardKind activation = FeedForwardKind::gelu;
-  double dropout = 0;
-  bool tied_embeddings = false;
-  BlockKind block = BlockKind::sequential;
-  NormKind norm_kind = NormKind::layer_norm;
-  bool biases = true, qk_norm = false;
-  LogitScale logit_scale = LogitScale::constant;
-  int window = 0, segment = 0, chunk = 0, sinks = 0, temperature = 0, loops = 1;
-  bool begin_token = false;  // make_task_for_model() adds it
-  void describe(OptionTable&);
-  /// Throws InputError if options exclude each other.
-  ModelConfig config() const;
-};
-
-struct TrainingOptions {
+struct TrainingOptions : OptimizerOptions {
   int steps = 1000, batch = 32;
   int samples = 0;  // distinct sequences that training cycles through; 0: every one is fresh
   std::vector<double> learning_rates{3e-3};  // if several, ascending: the best in validation is tested
   int tuning_seeds = 0;                      // that choose among several learning rates for all seeds
   double warm_up = 0.05;
   Decay decay = Decay::cosine;
-  OptimizerKind optimizer = OptimizerKind::adamw;
-  double weight_decay = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, momentum = 0.9;
-  DecayedParameters decayed_parameters = DecayedParameters::matrices;
   double clip = 1;
   int validate_every = 100, validation_sequences = 128;
   int early_stop = 0;
@@ -59,7 +39,6 @@ struct TrainingOptions {
   int groups = 1;        // TrainingWorkspace::groups
   bool reserve = false;  // questions of tests, which training never draws; profiles set it, older reports lack it
   void describe(OptionTable&);
-  OptimizerOptions optimizer_options() const;
   /// The most steps that one learning rate takes.
   int most_steps() const { return steps * extend_while_gaining; }
 };

@@ -79,7 +79,7 @@ bool record_sweep(const Experiment& e, const LearningRateSweep& sweep, Experimen
 }
 
 ExperimentResult empty_extension_result(const Experiment& e, const Extension& extension) {
-  const std::string parent = e.encoding.text();
+  const std::string parent = e.encoding_text;
   ExperimentResult result{.id = {e.task->spec, extension.label(parent), e.seed},
                           .swept = e.swept,
                           .extended = Extended{.parent = parent, .encoding = extension.encoding.text()},

@@ -61,7 +61,9 @@ std::vector<TaskGrid> make_task_grids(const Spec& trained, const ExperimentOptio
   const bool has_far = entry.info.far && options.evaluation.grid_rules == 2;
   std::vector<TaskGrid> grids;
   for (const std::string name : {"length", kFarGrid, "distance"}) {
-    const auto is_grid_option = [&](const OptionInfo& o) { return o.name == name && o.type == "integers"; };
+    const auto is_grid_option = [&](const OptionInfo& o) {
+      return o.name == name && o.type == OptionType::integers;
+    };
     if (name == kFarGrid ? !has_far : std::ranges::none_of(entry.options, is_grid_option)) continue;
     if (name == kFarGrid && entry.info.far->options.empty()) {
       grids.push_back({.option = name, .points = {}, .limit = ""});

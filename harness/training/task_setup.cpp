@@ -114,17 +114,22 @@ void check_layout(const TaskInfo& info, const ExperimentOptions& options) {
         "model.attention to causal and evaluation.layout to by_attention, or leave the task out",
         info.name));
   }
-  if (options.model.attention == Attention::bidirectional && layout == Layout::teacher_forced) {
+  if (!options.model.causal && layout == Layout::teacher_forced) {
     throw InputError(
         "evaluation.layout is teacher_forced, which shows a bidirectional model the answers; set it to slots");
   }
 }
 
 void check_optimizer(const TrainingOptions& training) {
-  if (training.optimizer != OptimizerKind::adamw || training.momentum == TrainingOptions{}.momentum) return;
+  if (training.momentum == TrainingOptions{}.momentum || optimizers().find(training.optimizer.name).has_momentum)
+    return;
+  std::vector<std::string> others;
+  for (const std::string& name : optimizers().names()) {
+    if (optimizers().find(name).has_momentum) others.push_back(name);
+  }
   throw InputError(fmt::format(
-      "training.momentum is {:g}, and training.optimizer=adamw has none; set training.optimizer=sgd or leave it out",
-      training.momentum));
+      "training.momentum is {:g}, and training.optimizer={} has none; set training.optimizer={} or leave it out",
+      training.momentum, training.optimizer.text(), fmt::join(others, " or ")));
 }
 
 void check_lengths(const TrainingOptions& training) {

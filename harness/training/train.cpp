@@ -63,7 +63,7 @@ void validate(const Model& model, const TrainingStreams& streams, const Training
 TrainingState::TrainingState(const Model& model, const TrainingOptions& options, std::uint64_t seed, size_t rate)
     : learning_rate(options.learning_rates.at(rate)),
       parameters(initialize(model.layout, seed)),
-      optimizer(make_optimizer(options.optimizer_options(), model.layout)->initial_state(model.layout)),
+      optimizer(make_optimizer(options, model.layout)->initial_state(model.layout)),
       end(options.steps) {
   model.transformer->constrain(parameters);
 }
@@ -72,7 +72,7 @@ bool train(const Model& model, const TrainingStreams& streams, const TrainingOpt
            TrainingState& state, const std::function<bool(const TrainingState&)>& on_step, ThreadPool& pool) {
   const FlushDenormals flush;
   SampleStream samples = streams.training;
-  const std::unique_ptr<const Optimizer> optimizer = make_optimizer(options.optimizer_options(), model.layout);
+  const std::unique_ptr<const Optimizer> optimizer = make_optimizer(options, model.layout);
   // With one group all but the validations is computed by the calling thread, so that no other thread waits.
   TrainingWorkspace workspace(model.layout, options.groups, options.groups > 1 ? pool : calling_thread());
   while (state.step < state.end && !state.stopped_early && !state.diverged_step) {

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/enum_names.h"
+
 namespace posbench {
 
 class ByteSource;
@@ -92,6 +94,12 @@ class Field {
   double number(double low, double high) const;
   /// Returns the index of the text among `names`.
   size_t choice(const std::vector<std::string>& names) const;
+  /// Returns the enumerator that has the text as its name.
+  template <class Enum>
+  Enum enumerator() const {
+    const EnumNames<Enum>& known = names_of(Enum{});
+    return known.values()[choice(known.names())];
+  }
 
   [[noreturn]] void fail(const std::string& what) const;
 

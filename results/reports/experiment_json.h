@@ -21,6 +21,5 @@ Json to_json(const CurvePoint&);
 std::vector<CurvePoint> read_curve(const Field&);
 Json to_json(const RateResult&);
 std::vector<RateResult> read_rates(const Field&);
-SplitKind read_kind(const Field&);
 
 }  // namespace posbench

@@ -203,7 +203,7 @@ void check_sums(const Field& json, const SplitResult& split) {
 SplitResult read_split(const Field& json) {
   SplitResult split{
       .name = json["name"].name(),
-      .kind = static_cast<SplitKind>(json["kind"].choice(split_kind_names())),
+      .kind = json["kind"].enumerator<SplitKind>(),
       .sequences = json["sequences"].integer(0, kMaxCount),
       .token = read_count(json["token"], 1),
       .sequence = read_count(json["sequence"], 1),
@@ -253,7 +253,7 @@ GridResult read_grid(const Field& json) {
     const Field point = points[i];
     point["value"].fail(fmt::format("not more than the value before it, {}", grid.points[i - 1].value));
   }
-  grid.end = static_cast<GridEnd>(json["end"].choice(grid_end_names()));
+  grid.end = json["end"].enumerator<GridEnd>();
   if (json.has("reason")) grid.reason = json["reason"].text();
   check_end(json, grid);
   return grid;
@@ -314,7 +314,7 @@ ExperimentResult read_experiment(const Field& json) {
   ExperimentResult result;
   result.id = {json["task"].name(), json["encoding"].name(), json["seed"].natural()};
   result.task_version = static_cast<int>(json["task_version"].integer(1, kMaxInt));
-  result.status = static_cast<Status>(json["status"].choice(status_names()));
+  result.status = json["status"].enumerator<Status>();
   if (json.has("swept")) result.swept = read_swept(json["swept"]);
   if (json.has("extends")) result.extended = read_extended(json["extends"]);
   if (json.has("description")) result.description = json["description"].text();
@@ -333,8 +333,6 @@ ExperimentResult read_experiment(const Field& json) {
   check_splits(json, result);
   return result;
 }
-
-SplitKind read_kind(const Field& json) { return static_cast<SplitKind>(json.choice(split_kind_names())); }
 
 std::vector<CurvePoint> read_curve(const Field& json) {
   return read_ascending(json, "step", &CurvePoint::step, read_point);

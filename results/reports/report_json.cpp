@@ -45,8 +45,9 @@ Json write_baseline_split(const SplitBaseline& split) {
 }
 
 SplitBaseline read_baseline_split(const Field& json) {
-  SplitBaseline split{
-      .name = json["name"].name(), .kind = read_kind(json["kind"]), .chance = json["chance"].number(0, 1)};
+  SplitBaseline split{.name = json["name"].name(),
+                      .kind = json["kind"].enumerator<SplitKind>(),
+                      .chance = json["chance"].number(0, 1)};
   const Field trivial = json["trivial"];
   for (const auto& [predictor, accuracy] : trivial.object().items()) {
     split.trivial[predictor] = trivial[predictor.c_str()].number(0, 1);

@@ -11,22 +11,27 @@ double accuracy(Count count) {
   return static_cast<double>(count.correct) / static_cast<double>(count.total);
 }
 
-const std::vector<std::string>& status_names() {
-  static const std::vector<std::string> names{"ok", "diverged", "failed"};
+const EnumNames<Status>& names_of(Status) {
+  static const EnumNames<Status> names{
+      {Status::ok, "ok"}, {Status::diverged, "diverged"}, {Status::failed, "failed"}};
   return names;
 }
 
-const std::vector<std::string>& split_kind_names() {
-  static const std::vector<std::string> names{"in_distribution", "out_of_distribution", "shifted"};
+const EnumNames<SplitKind>& names_of(SplitKind) {
+  static const EnumNames<SplitKind> names{{SplitKind::in_distribution, "in_distribution"},
+                                          {SplitKind::out_of_distribution, "out_of_distribution"},
+                                          {SplitKind::shifted, "shifted"}};
   return names;
 }
 
-const std::vector<std::string>& grid_end_names() {
-  static const std::vector<std::string> names{"complete", "accuracy", "task", "encoding", "memory"};
+const EnumNames<GridEnd>& names_of(GridEnd) {
+  static const EnumNames<GridEnd> names{{GridEnd::complete, "complete"},
+                                        {GridEnd::accuracy, "accuracy"},
+                                        {GridEnd::task, "task"},
+                                        {GridEnd::encoding, "encoding"},
+                                        {GridEnd::memory, "memory"}};
   return names;
 }
-
-std::string to_string(GridEnd end) { return grid_end_names()[static_cast<size_t>(end)]; }
 
 bool is_decided(Count count) {
   constexpr double kZ = 1.959963984540054;  // the 97.5 % quantile of the normal distribution
@@ -38,9 +43,6 @@ bool has_failed(const GridResult& grid) {
   const auto is_low = [](const GridPoint& point) { return accuracy(point.sequence) < kGridFloor; };
   return grid.points.size() >= 2 && is_low(grid.points.back()) && is_low(*(grid.points.end() - 2));
 }
-
-std::string to_string(Status status) { return status_names()[static_cast<size_t>(status)]; }
-std::string to_string(SplitKind kind) { return split_kind_names()[static_cast<size_t>(kind)]; }
 
 std::string spec_name(const std::string& spec) { return spec.substr(0, spec.find(':')); }
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/enum_names.h"
+
 namespace posbench {
 
 /// `correct` out of `total` answers.
@@ -35,12 +37,8 @@ enum class Status { ok, diverged, failed };
 /// shifted: the samples in distribution at other positions. Means over splits out of distribution leave it out.
 enum class SplitKind { in_distribution, out_of_distribution, shifted };
 
-std::string to_string(Status);     // "diverged"
-std::string to_string(SplitKind);  // "out_of_distribution"
-
-/// Returns the texts of all enumerators, in their order.
-const std::vector<std::string>& status_names();
-const std::vector<std::string>& split_kind_names();
+const EnumNames<Status>& names_of(Status);
+const EnumNames<SplitKind>& names_of(SplitKind);
 
 /// Accuracies on a split.
 struct SplitAccuracy {
@@ -145,8 +143,7 @@ struct GridPoint {
 
 enum class GridEnd { complete, accuracy, task, encoding, memory };
 
-std::string to_string(GridEnd);  // "accuracy"
-const std::vector<std::string>& grid_end_names();
+const EnumNames<GridEnd>& names_of(GridEnd);
 
 /// The results of a trained model at multiples of the trained length, or of another trained value.
 struct GridResult {

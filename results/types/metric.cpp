@@ -107,7 +107,7 @@ const std::vector<MetricInfo>& metrics() {
   return all;
 }
 
-const MetricInfo& metric_info(Metric metric) { return metrics()[static_cast<size_t>(metric)]; }
+const MetricInfo& metric_info(Metric metric) { return *std::ranges::find(metrics(), metric, &MetricInfo::metric); }
 
 std::string to_string(Metric metric) { return metric_info(metric).name; }
 

@@ -1,4 +1,4 @@
-// Defines the metrics of a split. A new metric is an enumerator and an entry of metrics(): options, tables,
+// Defines the metrics of a split. A new metric is an enumerator and a row of metrics(): options, tables,
 // summary and comparison read them from there. The curves of pages name their metrics themselves.
 #pragma once
 #include <cstdint>
@@ -30,7 +30,7 @@ struct MetricInfo {
   double (*guess)(double chance) = nullptr;
 };
 
-/// Returns all metrics, in the order of the enumerators.
+/// Returns all metrics, in the order in which options list them.
 const std::vector<MetricInfo>& metrics();
 const MetricInfo& metric_info(Metric);
 std::string to_string(Metric);  // its name

@@ -11,6 +11,7 @@
 #include "harness/check/double_precision/certificate.h"
 #include "model/training_step.h"
 #include "tests/catch.h"
+#include "tests/model/block_kinds.h"
 
 using namespace posbench;
 
@@ -75,12 +76,12 @@ TEST_CASE("every option of blocks has correct gradients, causal and bidirectiona
   for (const BlockOptions& options : block_options()) {
     for (const bool causal : {true, false}) {
       for (const bool pre_norm : {true, false}) {
-        for (const BlockKind block : {BlockKind::sequential, BlockKind::parallel, BlockKind::attention}) {
+        for (const std::string& block : block_kinds(/*recurrent=*/false)) {
           ModelConfig config = small_config(2, causal, pre_norm);
           config.trained_length = 5;
           config.tied_embeddings = !pre_norm;
           config.dropout = causal ? 0.2 : 0;
-          config.block = block;
+          config.block = {block};
           options.set(config);
           const Worst worst = gradient_error(Spec{causal ? "fox" : "rope", {}}, config, 9);
           INFO(options.name << ": " << worst.where);
@@ -93,30 +94,30 @@ TEST_CASE("every option of blocks has correct gradients, causal and bidirectiona
 
 TEST_CASE("options that do not act on attention have correct gradients in recurrent blocks") {
   const std::vector<std::string> apply{"norm_kind=rms_norm", "activation=swiglu", "biases=false", "loops=3"};
-  int applied = 0;
+  size_t applied = 0;
   for (const BlockOptions& options : block_options()) {
     if (std::ranges::find(apply, options.name) == apply.end()) continue;
     for (const bool pre_norm : {true, false}) {
-      for (const BlockKind block : {BlockKind::lstm, BlockKind::gated_delta}) {
+      for (const std::string& block : block_kinds(/*recurrent=*/true)) {
         ModelConfig config = small_config(2, /*causal=*/true, pre_norm);
         config.tied_embeddings = !pre_norm;
         config.dropout = pre_norm ? 0.2 : 0;
-        config.block = block;
+        config.block = {block};
         options.set(config);
         const Worst worst = gradient_error(Spec{"none", {}}, config, 9);
-        INFO(options.name << ", " << to_string(block) << ": " << worst.where);
+        INFO(options.name << ", " << block << ": " << worst.where);
         CHECK(worst.error <= 1e-6);
         ++applied;
       }
     }
   }
-  CHECK(applied == 16);
+  CHECK(applied == 2 * apply.size() * block_kinds(/*recurrent=*/true).size());
 }
 
 TEST_CASE("recurrent blocks refuse options that act on attention, and bidirectional models, in one line") {
-  const auto refusal = [](BlockKind block, const std::function<void(ModelConfig&)>& set) {
+  const auto refusal = [](const std::string& block, const std::function<void(ModelConfig&)>& set) {
     ModelConfig config = small_config(2, true, true);
-    config.block = block;
+    config.block = {block};
     set(config);
     try {
       const Net net(config);
@@ -125,31 +126,31 @@ TEST_CASE("recurrent blocks refuse options that act on attention, and bidirectio
     }
     return std::string("not refused");
   };
-  CHECK(refusal(BlockKind::lstm, [](ModelConfig& c) { c.qk_norm = true; }) ==
+  CHECK(refusal("lstm", [](ModelConfig& c) { c.qk_norm = true; }) ==
         "model.qk_norm=true acts on attention, which model.block=lstm does not have; set it to false or choose "
         "another model.block");
-  CHECK(refusal(BlockKind::gated_delta, [](ModelConfig& c) { c.window = 4; }) ==
+  CHECK(refusal("gated_delta", [](ModelConfig& c) { c.window = 4; }) ==
         "model.window=4 acts on attention, which model.block=gated_delta does not have; set it to 0 or choose "
         "another model.block");
-  CHECK(refusal(BlockKind::lstm, [](ModelConfig& c) { c.segment = 3; }) ==
+  CHECK(refusal("lstm", [](ModelConfig& c) { c.segment = 3; }) ==
         "model.segment=3 acts on attention, which model.block=lstm does not have; set it to 0 or choose another "
         "model.block");
-  CHECK(refusal(BlockKind::gated_delta, [](ModelConfig& c) { c.logit_scale = LogitScale::log_length; }) ==
+  CHECK(refusal("gated_delta", [](ModelConfig& c) { c.logit_scale = LogitScale::log_length; }) ==
         "model.logit_scale acts on attention, which model.block=gated_delta does not have; set it to constant or "
         "choose another model.block");
-  CHECK(refusal(BlockKind::lstm, [](ModelConfig& c) { c.causal = false; }) ==
+  CHECK(refusal("lstm", [](ModelConfig& c) { c.causal = false; }) ==
         "model.block=lstm is defined for causal models only; set model.attention to causal or leave it out");
 }
 
 TEST_CASE(
     "an LSTM block has one normalization and no feed-forward, and a block of the gated delta rule has both") {
   ModelConfig config = small_config(2, true, true);
-  config.block = BlockKind::lstm;
+  config.block = {"lstm"};
   CHECK(Net(config).has("blocks.1.lstm.hidden.weight"));
   CHECK_FALSE(Net(config).has("attention"));
   CHECK_FALSE(Net(config).has("norm2"));
   CHECK_FALSE(Net(config).has("feed_forward"));
-  config.block = BlockKind::gated_delta;
+  config.block = {"gated_delta"};
   CHECK(Net(config).has("blocks.1.gated_delta.out.weight"));
   CHECK_FALSE(Net(config).has("attention"));
   CHECK(Net(config).has("blocks.0.norm2"));
@@ -158,7 +159,7 @@ TEST_CASE(
 
 TEST_CASE("a block of attention alone has no feed-forward and one normalization") {
   ModelConfig config = small_config(2, true, true);
-  config.block = BlockKind::attention;
+  config.block = {"attention"};
   Net net(config);
   CHECK_FALSE(net.has("feed_forward"));
   CHECK_FALSE(net.has("norm2"));
@@ -170,7 +171,7 @@ TEST_CASE("a block of attention alone passes a recurrent state on with correct g
   for (const bool pre_norm : {true, false}) {
     ModelConfig config = small_config(2, true, pre_norm);
     config.layers = 3;
-    config.block = BlockKind::attention;
+    config.block = {"attention"};
     const Worst worst = gradient_error(Spec{"tape", {}}, config, 9);
     INFO(worst.where);
     CHECK(worst.error <= 1e-6);
@@ -325,7 +326,7 @@ TEST_CASE("normalized queries and keys have a root mean square of one") {
 TEST_CASE("SwiGLU has an inner width of eight thirds of the width by default") {
   ModelConfig config;
   config.width = 96;
-  config.feed_forward_kind = FeedForwardKind::swiglu;
+  config.activation = Activation::swiglu;
   CHECK(config.inner_width() == 256);
   config.feed_forward = 100;
   CHECK(config.inner_width() == 100);

@@ -21,11 +21,11 @@ TEST_CASE("two steps of AdamW agree with results that were computed by hand") {
   const Parameter pair = layout.entries()[0].parameter;
   Parameters p(layout);
   Gradients g(layout);
-  const auto adamw = make_optimizer({.beta1 = 0.9,
+  const auto adamw = make_optimizer({.weight_decay = 0.1,
+                                     .decayed_parameters = DecayedParameters::all,
+                                     .beta1 = 0.9,
                                      .beta2 = 0.99,
-                                     .epsilon = 1e-3,
-                                     .weight_decay = 0.1,
-                                     .decayed_parameters = DecayedParameters::all},
+                                     .epsilon = 1e-3},
                                     layout);
   OptimizerState state = adamw->initial_state(layout);
   p[pair] << 2, -1;
@@ -51,11 +51,9 @@ TEST_CASE("two steps of SGD with momentum agree with results that were computed 
   const Parameter pair = layout.entries()[0].parameter;
   Parameters p(layout);
   Gradients g(layout);
-  const auto sgd = make_optimizer({.kind = OptimizerKind::sgd,
-                                   .momentum = 0.9,
-                                   .weight_decay = 0.1,
-                                   .decayed_parameters = DecayedParameters::all},
-                                  layout);
+  const auto sgd = make_optimizer(
+      {.optimizer = {"sgd"}, .momentum = 0.9, .weight_decay = 0.1, .decayed_parameters = DecayedParameters::all},
+      layout);
   OptimizerState state = sgd->initial_state(layout);
   p[pair] << 2, -1;
   g[pair] << 1, -2;
@@ -74,8 +72,9 @@ TEST_CASE("weight decay shrinks only matrices, or all parameters") {
   const Parameter matrix = layout.constant("matrix", 2, 2, 1), bias = layout.constant("bias", 1, 2, 1);
   const Parameter table = layout.no_decay(layout.constant("table", 2, 2, 1));
   const auto which = GENERATE(DecayedParameters::matrices, DecayedParameters::all);
-  const auto kind = GENERATE(OptimizerKind::adamw, OptimizerKind::sgd);
-  const auto optimizer = make_optimizer({.kind = kind, .weight_decay = 0.5, .decayed_parameters = which}, layout);
+  const std::string name = GENERATE(from_range(optimizers().names()));
+  const auto optimizer =
+      make_optimizer({.optimizer = {name}, .weight_decay = 0.5, .decayed_parameters = which}, layout);
   OptimizerState state = optimizer->initial_state(layout);
   Parameters p = initialize(layout, 0);
   optimizer->step(Gradients(layout), 0.5, state, p);

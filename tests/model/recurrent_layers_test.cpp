@@ -9,6 +9,7 @@
 
 #include "model/training_step.h"
 #include "tests/catch.h"
+#include "tests/model/block_kinds.h"
 
 using namespace posbench;
 
@@ -20,8 +21,9 @@ const std::vector<int> kTokens{1, 4, 2, 0, 6, 3, 5, 2, 1, 0, 3};
 
 /// One recurrent model with random parameters, of which some are zero at first.
 struct Net {
-  explicit Net(BlockKind block, int layers = 1, bool pre_norm = true)
-      : config{.vocabulary = 7, .layers = layers, .width = 6, .heads = 2, .pre_norm = pre_norm, .block = block},
+  explicit Net(const std::string& block, int layers = 1, bool pre_norm = true)
+      : config{{.layers = layers, .width = 6, .heads = 2, .pre_norm = pre_norm, .block = {block}},
+               /*vocabulary=*/7},
         encoding(config),
         model(config, layout, encoding),
         parameters(initialize(layout, 1)) {
@@ -186,7 +188,7 @@ Numbers naive_logits(const Net& net, const std::vector<int>& tokens) {
     for (Index c = 0; c < net.config.width; ++c) x.back().push_back(net.value("embedding.weight", token, c));
     input.push_back(layer_norm_of(net, x.back(), "blocks.0.norm1"));
   }
-  const bool is_lstm = net.config.block == BlockKind::lstm;
+  const bool is_lstm = net.config.block.name == "lstm";
   const Numbers mixed = is_lstm ? lstm(net, input) : gated_delta(net, input);
   for (size_t t = 0; t < x.size(); ++t) {
     add(x[t], mixed[t]);
@@ -216,8 +218,8 @@ void check_equal(const EigenMatrix& logits, const Numbers& expected) {
 }  // namespace
 
 TEST_CASE("a recurrent layer agrees with loops over its equations, also for one token") {
-  const BlockKind block = GENERATE(BlockKind::lstm, BlockKind::gated_delta);
-  INFO(to_string(block));
+  const std::string block = GENERATE(from_range(block_kinds(/*recurrent=*/true)));
+  INFO(block);
   const Net net(block);
   SequenceWorkspace workspace;
   check_equal(net.logits(kTokens, workspace), naive_logits(net, kTokens));
@@ -225,9 +227,9 @@ TEST_CASE("a recurrent layer agrees with loops over its equations, also for one 
 }
 
 TEST_CASE("a sequence has the same logits and gradients whichever sequence used the memory before") {
-  const BlockKind block = GENERATE(BlockKind::lstm, BlockKind::gated_delta);
+  const std::string block = GENERATE(from_range(block_kinds(/*recurrent=*/true)));
   for (const bool pre_norm : {true, false}) {
-    INFO(to_string(block) << (pre_norm ? ", pre" : ", post"));
+    INFO(block << (pre_norm ? ", pre" : ", post"));
     const Net net(block, /*layers=*/2, pre_norm);
     const Sequence first = net.sequence(kTokens), second = net.sequence({5, 0, 1, 6}), third = net.sequence({2});
     const std::vector<int> targets{3, 1, 2, 5, 0, 6, 1, 2, 3, 4, 5};
@@ -258,17 +260,16 @@ TEST_CASE("a sequence has the same logits and gradients whichever sequence used 
 }
 
 TEST_CASE("the multiply-adds of a recurrent model grow in proportion to the length") {
-  const BlockKind block = GENERATE(BlockKind::lstm, BlockKind::gated_delta);
+  const std::string block = GENERATE(from_range(block_kinds(/*recurrent=*/true)));
   const Net net(block);
   const double one = net.model.multiply_adds(1, 1);
   CHECK(net.model.multiply_adds(10, 10) == Approx(10 * one));
   const double C = 6, H = 2, D = 3, output = C * 7;
-  CHECK(one - output ==
-        (block == BlockKind::lstm ? 8 * C * C : 5 * C * C + 2 * C * H + 4 * 3 * C + 4 * C * D + 8 * C * C));
+  CHECK(one - output == (block == "lstm" ? 8 * C * C : 5 * C * C + 2 * C * H + 4 * 3 * C + 4 * C * D + 8 * C * C));
 }
 
 TEST_CASE("a recurrent model has no attention maps and refuses to show them in one line") {
-  const Net net(BlockKind::gated_delta);
+  const Net net("gated_delta");
   SequenceWorkspace workspace;
   net.logits(kTokens, workspace);
   CHECK_THROWS_WITH(

@@ -46,7 +46,7 @@ struct Setup {
     return batch;
   }
   StepResult step(const std::vector<LabeledSequence>& batch, double learning_rate = 0) {
-    const auto optimizer = make_optimizer({.kind = OptimizerKind::sgd, .momentum = 0}, layout);
+    const auto optimizer = make_optimizer({.optimizer = {"sgd"}, .momentum = 0}, layout);
     OptimizerState state = optimizer->initial_state(layout);
     return training_step(
         {*model, *optimizer, state, parameters, workspace()}, batch,

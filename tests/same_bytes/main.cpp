@@ -88,10 +88,10 @@ void print(const std::string& name, int steps) {
   for (const std::string& text : specs) {
     for (const bool causal : {true, false}) {
       if (!causal && info.causal_only) continue;
-      ModelConfig config{.vocabulary = kVocabulary, .width = causal ? 32 : 48, .heads = causal ? 4 : 2};
+      ModelConfig config{{.width = causal ? 32 : 48, .heads = causal ? 4 : 2}, kVocabulary};
       config.causal = causal;
       config.pre_norm = causal;
-      config.feed_forward_kind = causal ? FeedForwardKind::gelu : FeedForwardKind::relu;
+      config.activation = causal ? Activation::gelu : Activation::relu;
       config.trained_length = config.longest = 40;
       config.coordinates = 2;
       config.dropout = causal ? 0 : 0.1;

@@ -62,7 +62,7 @@ const std::vector<BlockOptions>& block_options() {
   static const std::vector<BlockOptions> options = [] {
     std::vector<BlockOptions> list{
         {"norm_kind=rms_norm", [](ModelConfig& s) { s.norm_kind = NormKind::rms_norm; }},
-        {"activation=swiglu", [](ModelConfig& s) { s.feed_forward_kind = FeedForwardKind::swiglu; }},
+        {"activation=swiglu", [](ModelConfig& s) { s.activation = Activation::swiglu; }},
         {"biases=false", [](ModelConfig& s) { s.biases = false; }},
         {"qk_norm=true", [](ModelConfig& s) { s.qk_norm = true; }},
         {"window=4,sinks=1", [](ModelConfig& s) { s.window = 4, s.sinks = 1; }},

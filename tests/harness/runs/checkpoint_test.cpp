@@ -39,7 +39,7 @@ TEST_CASE("training resumed from a checkpoint equals uninterrupted training") {
   const TemporaryDirectory directory;
   RunConfig config = small_config();
   config.training.learning_rates = {1e-4, 1e-3, 1e-2};
-  config.training.optimizer = GENERATE(OptimizerKind::adamw, OptimizerKind::sgd);
+  config.training.optimizer.name = GENERATE(from_range(optimizers().names()));
   const Suite suite = make_suite(config);
   const Experiment& e = suite.experiments[0];
   const Model model = make_model(e.encoding, e.task->model_config);

@@ -8,6 +8,7 @@
 #include "harness/training/run_experiment.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
+#include "tests/model/block_kinds.h"
 #include "tests/temporary.h"
 
 using namespace posbench;
@@ -56,7 +57,7 @@ TEST_CASE("saved models with options of blocks and combined encodings are read b
 }
 
 TEST_CASE("saved models with recurrent blocks give logits; inspect and export --maps refuse them") {
-  const std::string block = GENERATE("lstm", "gated_delta");
+  const std::string block = GENERATE(from_range(block_kinds(/*recurrent=*/true)));
   const TemporaryDirectory directory;
   REQUIRE(posbench_command(directory,
                            "run --profile smoke -t parity_check -e none --set model.layers=2 -q "

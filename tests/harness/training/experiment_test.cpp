@@ -162,12 +162,12 @@ TEST_CASE("a thread flushes denormal numbers to zero while it trains, and not af
 
 TEST_CASE("incompatible settings are refused before anything runs") {
   RunConfig config = small_config("parity_check", "cope");
-  config.model.attention = Attention::bidirectional;
+  config.model.causal = false;
   CHECK_THROWS_WITH(
       make_suite(config),
       "encoding 'cope' is defined for causal models only; set model.attention to causal or leave it out");
   config = small_config("flip_flop", "none");
-  config.model.attention = Attention::bidirectional;
+  config.model.causal = false;
   CHECK_THROWS_AS(make_suite(config), InputError);
   config = small_config("parity_check", "none");
   config.model.heads = 5;

@@ -362,9 +362,9 @@ TEST_CASE("every option of the model and of the optimizer changes the losses of 
 TEST_CASE("answers are laid out in slots for bidirectional models, and teacher forced for causal ones") {
   ExperimentOptions options;
   CHECK(options.layout() == Layout::teacher_forced);
-  options.model.attention = Attention::bidirectional;
+  options.model.causal = false;
   CHECK(options.layout() == Layout::slots);
-  options.model.attention = Attention::causal;
+  options.model.causal = true;
   options.evaluation.layout = AnswerLayout::slots;
   CHECK(options.layout() == Layout::slots);
 }

@@ -2,11 +2,9 @@
 // computes it, but with decoupled weight decay.
 //
 //   velocity = momentum velocity + g,   p = keep p - rate velocity,   keep as in WeightDecay
-#include <memory>
-
 #include "model/optimizer.h"
 
-namespace posbench::inline POSBENCH_REAL {
+namespace posbench::sgd {
 namespace {
 
 class Sgd final : public Optimizer {
@@ -34,10 +32,8 @@ class Sgd final : public Optimizer {
   WeightDecay weight_decay_;
 };
 
+const RegisterOptimizer<Sgd> registered{
+    {.name = "sgd", .summary = "stochastic gradient descent with momentum", .has_momentum = true}};
+
 }  // namespace
-
-std::unique_ptr<const Optimizer> make_sgd(const OptimizerOptions& options, const ParameterLayout& layout) {
-  return std::make_unique<Sgd>(options, layout);
-}
-
-}  // namespace posbench::inline POSBENCH_REAL
+}  // namespace posbench::sgd

@@ -1,13 +1,11 @@
 // Attention, then feed-forward (Vaswani et al. 2017, arXiv:1706.03762; pre-norm: Xiong et al. 2020,
-// arXiv:2002.04745). With model.block=gated_delta, the gated delta rule is in place of the attention.
+// arXiv:2002.04745).
 //
 //   pre-norm    x += attention(norm1(x)),        x += feed_forward(norm2(x))
 //   post-norm   x = norm1(x + attention(x)),     x = norm2(x + feed_forward(x))
-#include <memory>
-
 #include "model/block.h"
 
-namespace posbench::inline POSBENCH_REAL {
+namespace posbench::sequential {
 namespace {
 
 class SequentialBlock final : public Block {
@@ -42,11 +40,8 @@ class SequentialBlock final : public Block {
   }
 };
 
+const RegisterBlock<SequentialBlock> registered{
+    {.name = "sequential", .summary = "attention, then feed-forward", .has_second_norm = true}};
+
 }  // namespace
-
-std::unique_ptr<Block> make_sequential_block(const ModelConfig& config, const PositionEncoding& encoding,
-                                             int layer, ParameterLayout& layout) {
-  return std::make_unique<SequentialBlock>(config, encoding, layer, layout);
-}
-
-}  // namespace posbench::inline POSBENCH_REAL
+}  // namespace posbench::sequential

@@ -14,12 +14,11 @@
 // at most 1 as in the paper: parity needs eigenvalues below 0, and thus b_t up to 2 (arXiv:2411.12537).
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <string>
 
-#include "model/recurrent_layer.h"
+#include "model/block.h"
 
-namespace posbench::inline POSBENCH_REAL {
+namespace posbench::gated_delta {
 namespace {
 
 constexpr Index kTaps = 4;                          // of the convolution
@@ -299,11 +298,8 @@ class GatedDeltaLayer final : public RecurrentLayer {
   DenseParameters gate_, out_;
 };
 
+const RegisterRecurrentLayer<GatedDeltaLayer> registered{
+    {.name = "gated_delta", .summary = "the gated delta rule, then feed-forward", .in_block = "sequential"}};
+
 }  // namespace
-
-std::unique_ptr<RecurrentLayer> make_gated_delta_layer(const ModelConfig& config, const std::string& name,
-                                                       ParameterLayout& layout) {
-  return std::make_unique<GatedDeltaLayer>(config, name, layout);
-}
-
-}  // namespace posbench::inline POSBENCH_REAL
+}  // namespace posbench::gated_delta

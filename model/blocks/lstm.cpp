@@ -10,12 +10,11 @@
 // Departures: both papers stack such layers, of 256 hidden units in the first. Here the layer has the width of the
 // model, and the block adds its result to the residual stream, with the normalization of other blocks. FLaRe
 // learns h_0 and has no offset.
-#include <memory>
 #include <string>
 
-#include "model/recurrent_layer.h"
+#include "model/block.h"
 
-namespace posbench::inline POSBENCH_REAL {
+namespace posbench::lstm {
 namespace {
 
 /// y = tanh(x) = 2 sigmoid(2 x) - 1; y may be x.
@@ -109,11 +108,8 @@ class LstmLayer final : public RecurrentLayer {
   DenseParameters input_, hidden_;
 };
 
+const RegisterRecurrentLayer<LstmLayer> registered{
+    {.name = "lstm", .summary = "an LSTM layer alone", .in_block = "attention"}};
+
 }  // namespace
-
-std::unique_ptr<RecurrentLayer> make_lstm_layer(const ModelConfig& config, const std::string& name,
-                                                ParameterLayout& layout) {
-  return std::make_unique<LstmLayer>(config, name, layout);
-}
-
-}  // namespace posbench::inline POSBENCH_REAL
+}  // namespace posbench::lstm

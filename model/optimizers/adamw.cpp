@@ -2,12 +2,10 @@
 //
 //   m = m + (1 - beta1) (g - m),   v = v + (1 - beta2) (g^2 - v)
 //   p = keep p - rate m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + epsilon),   keep as in WeightDecay
-#include <memory>
-
 #include "model/lanes.h"
 #include "model/optimizer.h"
 
-namespace posbench::inline POSBENCH_REAL {
+namespace posbench::adamw {
 namespace {
 
 class AdamW final : public Optimizer {
@@ -50,10 +48,7 @@ class AdamW final : public Optimizer {
   WeightDecay weight_decay_;
 };
 
+const RegisterOptimizer<AdamW> registered{{.name = "adamw", .summary = "AdamW"}};
+
 }  // namespace
-
-std::unique_ptr<const Optimizer> make_adamw(const OptimizerOptions& options, const ParameterLayout& layout) {
-  return std::make_unique<AdamW>(options, layout);
-}
-
-}  // namespace posbench::inline POSBENCH_REAL
+}  // namespace posbench::adamw

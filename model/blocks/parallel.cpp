@@ -3,11 +3,9 @@
 //
 //   pre-norm    x += attention(norm(x)) + feed_forward(norm(x))
 //   post-norm   x = norm(x + attention(x) + feed_forward(x))
-#include <memory>
-
 #include "model/block.h"
 
-namespace posbench::inline POSBENCH_REAL {
+namespace posbench::parallel {
 namespace {
 
 class ParallelBlock final : public Block {
@@ -37,11 +35,8 @@ class ParallelBlock final : public Block {
   }
 };
 
+const RegisterBlock<ParallelBlock> registered{
+    {.name = "parallel", .summary = "attention and feed-forward from the same input, as in GPT-J"}};
+
 }  // namespace
-
-std::unique_ptr<Block> make_parallel_block(const ModelConfig& config, const PositionEncoding& encoding, int layer,
-                                           ParameterLayout& layout) {
-  return std::make_unique<ParallelBlock>(config, encoding, layer, layout);
-}
-
-}  // namespace posbench::inline POSBENCH_REAL
+}  // namespace posbench::parallel

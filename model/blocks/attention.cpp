@@ -1,14 +1,11 @@
 // Attention alone, without feed-forward, as in the models of two layers of Olsson et al. 2022 (arXiv:2209.11895)
-// and of Gu and Dao 2023 (arXiv:2312.00752, induction heads). With model.block=lstm, an LSTM layer is in place of
-// the attention.
+// and of Gu and Dao 2023 (arXiv:2312.00752, induction heads).
 //
 //   pre-norm    x += attention(norm(x))
 //   post-norm   x = norm(x + attention(x))
-#include <memory>
-
 #include "model/block.h"
 
-namespace posbench::inline POSBENCH_REAL {
+namespace posbench::attention {
 namespace {
 
 class AttentionBlock final : public Block {
@@ -27,11 +24,8 @@ class AttentionBlock final : public Block {
   }
 };
 
+const RegisterBlock<AttentionBlock> registered{
+    {.name = "attention", .summary = "attention alone, without feed-forward", .has_feed_forward = false}};
+
 }  // namespace
-
-std::unique_ptr<Block> make_attention_block(const ModelConfig& config, const PositionEncoding& encoding, int layer,
-                                            ParameterLayout& layout) {
-  return std::make_unique<AttentionBlock>(config, encoding, layer, layout);
-}
-
-}  // namespace posbench::inline POSBENCH_REAL
+}  // namespace posbench::attention
