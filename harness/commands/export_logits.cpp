@@ -27,6 +27,7 @@
 #include "harness/runs/suite.h"
 #include "model/block.h"
 #include "model/denormals.h"
+#include "results/json/json.h"
 
 namespace posbench {
 namespace {
@@ -202,7 +203,7 @@ int export_logits(const ExportRequest& request) {
     Json about = manifest(set);
     about["model"] = model_json(saved, request.initial);
     if (!write_interruptibly(request.output, [&] { write_logits(request, set, saved, about); })) return 130;
-    if (about_file) write_file(*about_file, to_indented_json(about));
+    if (about_file) write_file(*about_file, to_file_json(about));
   }
   if (request.model_output) save_model(*request.model_output, saved.experiment, saved.model, saved.parameters);
   return 0;

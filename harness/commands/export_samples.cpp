@@ -19,6 +19,7 @@
 #include "harness/console/status_line.h"
 #include "harness/exchange/array_file.h"
 #include "harness/exchange/sample_set.h"
+#include "results/json/json.h"
 
 namespace posbench {
 namespace {
@@ -181,7 +182,7 @@ int export_samples(ExportRequest request) {
     write_arrays(set, *request.output);
   });
   if (!written) return 130;
-  if (request.manifest) write_file(*request.manifest, to_indented_json(manifest(set)));
+  if (request.manifest) write_file(*request.manifest, to_file_json(manifest(set)));
   return 0;
 }
 

@@ -79,7 +79,7 @@ std::string to_json_text(Json about, const Arrays& arrays) {
     lists[array.name] = nested_lists(array, 0, at);
   }
   about["arrays"] = std::move(lists);
-  return to_indented_json(about);
+  return to_file_json(about);
 }
 
 void write_arrays(const std::filesystem::path& path, const Json& about, const Arrays& arrays) {
@@ -93,7 +93,7 @@ void write_arrays(const std::filesystem::path& path, const Json& about, const Ar
                     : file.append(n, values);
   }
   file.finish();
-  if (!is_special(path)) write_file(manifest_path(path), to_indented_json(about));
+  if (!is_special(path)) write_file(manifest_path(path), to_file_json(about));
 }
 
 /// Throws InputError if the extension is none of a format.

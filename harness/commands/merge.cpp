@@ -7,8 +7,8 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,12 +16,14 @@
 #include "base/parallel_for.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
+#include "harness/config/user_files.h"
 #include "harness/console/command.h"
+#include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/status_line.h"
 #include "harness/console/summary.h"
-#include "harness/exchange/saved_model.h"
 #include "harness/runs/provenance.h"
+#include "harness/runs/result_files.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/run_record.h"
 
@@ -108,11 +110,6 @@ void check_finished(const std::vector<ShardRun>& runs, const std::vector<Experim
       const auto found = record.finished.find(id);
       if (found == record.finished.end())
         missing.push_back(fmt::format("{} on {} with seed {}", id.encoding, id.task, id.seed));
-      const fs::path model = model_path(path, id);
-      const bool saved = record.manifest.save_models && found != record.finished.end() &&
-                         found->second.result.status == Status::ok && !found->second.result.extended;
-      if (saved && !fs::exists(model))
-        refuse(fmt::format("{} is missing; copy the whole run directory", model.string()));
     }
     if (!missing.empty()) {
       refuse(fmt::format("{}: {} of {} experiments are unfinished: {}; finish them with 'posbench run --resume'",
@@ -121,22 +118,23 @@ void check_finished(const std::vector<ShardRun>& runs, const std::vector<Experim
   }
 }
 
-void copy_models(const std::vector<ShardRun>& runs, const fs::path& to) {
-  make_folder(to / "models");
-  for (const auto& [path, record] : runs) {
-    for (const auto& [id, finished] : record.finished) {
-      const fs::path from = model_path(path, id);  // missing if the experiment diverged or failed
-      if (fs::exists(from)) write_file(model_path(to, id), read_file(from));
-    }
-  }
+/// Checks the models and losses of all shards before anything is written.
+void check_files(std::vector<ShardRun>& runs) {
+  size_t missing = 0;
+  for (ShardRun& run : runs) missing += check_result_files(run.path, run.record);
+  if (missing > 0)
+    write_note(fmt::format("note: the losses of {} are missing in the shards", counted(missing, "experiment")));
 }
 
 /// Writes the run directory that one run of the whole suite would have written: the same bytes except for context
 /// and timing. Returns the exit code of that run. Throws InputError if the shards are not exactly those of one
 /// suite.
 int merge(const MergeRequest& request) {
-  if (is_taken(request.directory) && !request.force)
-    refuse(fmt::format("{} exists; add --force to replace it, or use another -o", request.directory.string()));
+  if (is_taken(request.directory)) {
+    check_replaceable(request.directory);
+    if (!request.force)
+      refuse(fmt::format("{} exists; add --force to replace it, or use another -o", request.directory.string()));
+  }
   Json about = provenance(request.command);
   std::vector<ShardRun> runs;
   for (const fs::path& path : request.runs) {
@@ -157,27 +155,29 @@ int merge(const MergeRequest& request) {
   Manifest manifest{.config = first.config, .context = about, .save_models = first.save_models};
   manifest.experiments = ids(suite.experiments);
   check_finished(runs, suite.experiments);
+  read_user_files([&] { check_files(runs); });
   for (const ShardRun& run : runs) about["shards"].push_back(run.record.manifest.context);
   const std::vector<TaskBaseline> baselines = [&] {
     const StatusLine status("measuring trivial predictors");
     return measure_baselines(suite, count_cores());
   }();
   for (const auto& [path, record] : runs) check_lines(record, path, baselines);
-  const bool is_new = !fs::exists(request.directory);
-  try {
+  std::optional<SummarizedReport> report;
+  const bool is_written = write_interruptibly([&] {
     RunDirectory directory(request.directory, request.force ? Existing::replace : Existing::refuse,
-                           std::move(manifest));
-    if (first.save_models) copy_models(runs, directory.path());
+                           std::move(manifest), Writer::merge);
+    for (const ShardRun& run : runs) copy_result_files(run.path, run.record, directory.path());
     std::map<ExperimentId, FinishedExperiment> finished;
     for (ShardRun& run : runs) finished.merge(run.record.finished);
     directory.import_results(std::move(finished));
     about["finished"] = timestamp();
-    return print_summary(directory.write_report(baselines, about), directory.path());
-  } catch (const FileError&) {
-    std::error_code ignored;
-    if (is_new) fs::remove_all(request.directory, ignored);  // it would look like an unfinished run
-    throw;
-  }
+    report = directory.write_report(baselines, about);
+    directory.finish_merge();
+  });
+  if (is_written) return print_summary(*report, request.directory);
+  if (request.force && !fs::exists(request.directory / kManifestFile))
+    write_message(fmt::format("{} is empty now; give the command again\n", request.directory.string()));
+  return 130;
 }
 
 }  // namespace

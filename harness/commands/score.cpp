@@ -242,7 +242,7 @@ int score(const ScoreRequest& request) {
   });
   about["finished"] = timestamp();
   report.context = std::move(about);
-  write_file(request.output, to_indented_json(to_json(report)));
+  write_file(request.output, to_file_json(to_json(report)));
   const int code = print_accuracies({std::move(report)});
   print_text("\nreport: {}\n", request.output.string());
   return code;

@@ -147,6 +147,10 @@ bool write_interruptibly(const std::optional<std::filesystem::path>& file, const
     write();
     return true;
   }
+  return write_interruptibly(write);
+}
+
+bool write_interruptibly(const std::function<void()>& write) {
   try {
     const SignalGuard guard;
     write();

@@ -58,5 +58,7 @@ void print_text(fmt::format_string<Values...> text, Values&&... values) {
 /// Calls `write`, which writes a file, or without one standard output. Returns false, after a message, if a signal
 /// interrupted it before the file was written. A signal ends the process at once if there is no temporary file.
 bool write_interruptibly(const std::optional<std::filesystem::path>& file, const std::function<void()>& write);
+/// Does the same for a folder, of which `write` leaves nothing if it throws Interrupted.
+bool write_interruptibly(const std::function<void()>& write);
 
 }  // namespace posbench

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "harness/exchange/array_file.h"
 #include "harness/training/tally.h"
+#include "results/json/json.h"
 
 namespace posbench {
 namespace {

@@ -25,6 +25,7 @@
 #include "base/file.h"
 #include "base/printable.h"
 #include "base/text.h"
+#include "results/json/checksum.h"
 #include "results/json/json.h"
 
 namespace posbench {
@@ -159,6 +160,16 @@ double from_float16(std::uint16_t bits) {
   return bits >> 15 ? -magnitude : magnitude;
 }
 
+/// Returns the checksum of everything that no other check covers, of numbers with this checksum and size.
+std::string checksum(const Metadata& metadata, std::uint32_t numbers, std::int64_t size) {
+  std::uint32_t crc = 0;
+  for (const auto& [key, text] : metadata) {
+    if (key == kChecksum) continue;
+    for (const std::string& part : {key, text}) crc = crc32_after(crc, {part.c_str(), part.size() + 1});
+  }
+  return crc32_text(crc32_joined(crc, numbers, size));
+}
+
 }  // namespace
 
 bool is_array_file(const std::filesystem::path& path) {
@@ -180,9 +191,8 @@ std::int64_t count_of(const std::vector<std::int64_t>& shape) {
   return count;
 }
 
-std::string array_header(const std::vector<ArrayInfo>& arrays, const Json& metadata) {
-  Json header;
-  if (!metadata.empty()) header[kMetadata] = metadata;
+std::string array_header(const std::vector<ArrayInfo>& arrays, const Metadata& metadata, std::uint32_t numbers) {
+  Json header{{kMetadata, metadata}};
   std::int64_t begin = 0;
   for (const ArrayInfo& array : arrays) {
     const std::int64_t end = begin + count_of(array.shape) * size_of(array.scalar);
@@ -190,6 +200,7 @@ std::string array_header(const std::vector<ArrayInfo>& arrays, const Json& metad
         {"dtype", names(array.scalar).in_file}, {"shape", array.shape}, {"data_offsets", {begin, end}}};
     begin = end;
   }
+  header[kMetadata][kChecksum] = checksum(metadata, numbers, begin);
   std::string text = to_compact_json(header);
   text.resize((text.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
   const std::uint64_t size = text.size();
@@ -198,15 +209,20 @@ std::string array_header(const std::vector<ArrayInfo>& arrays, const Json& metad
 
 struct ArrayWriter::State {
   struct Array {
+    std::uint32_t crc = 0;
+    std::int64_t size = 0;
     std::uint64_t at = 0;    // where the next piece goes
     std::uint64_t left = 0;  // bytes that are still to come
     std::string gathered;    // of the next piece
   };
 
   OutputFile file;
+  const std::vector<ArrayInfo> infos;
+  const Metadata metadata;
   std::vector<Array> arrays;
 
-  explicit State(const std::filesystem::path& path) : file(path, OutputFile::Order::anywhere) {}
+  State(const std::filesystem::path& path, const std::vector<ArrayInfo>& infos, const Metadata& metadata)
+      : file(path, OutputFile::Order::anywhere), infos(infos), metadata(metadata) {}
 
   void write_gathered(Array& array) {
     file.write_at(static_cast<off_t>(array.at), array.gathered);
@@ -216,15 +232,14 @@ struct ArrayWriter::State {
 };
 
 ArrayWriter::ArrayWriter(const std::filesystem::path& path, const std::vector<ArrayInfo>& infos,
-                         const Json& metadata)
-    : state_(std::make_unique<State>(path)) {
-  const std::string header = array_header(infos, metadata);
-  state_->file.write_at(0, header);
-  std::uint64_t end = header.size();
+                         const Metadata& metadata)
+    : state_(std::make_unique<State>(path, infos, metadata)) {
+  std::uint64_t end = array_header(infos, metadata, 0).size();
   for (const ArrayInfo& info : infos) {
-    const auto size = static_cast<std::uint64_t>(count_of(info.shape) * size_of(info.scalar));
-    state_->arrays.push_back({.at = end, .left = size, .gathered = {}});
-    end += size;
+    const std::int64_t size = count_of(info.shape) * size_of(info.scalar);
+    const auto bytes = static_cast<std::uint64_t>(size);
+    state_->arrays.push_back({.size = size, .at = end, .left = bytes, .gathered = {}});
+    end += bytes;
   }
 }
 
@@ -234,15 +249,19 @@ void ArrayWriter::append(size_t index, std::string_view bytes) {
   State::Array& array = state_->arrays[index];
   assert(bytes.size() <= array.left);
   array.left -= bytes.size();
+  array.crc = crc32_after(array.crc, bytes);
   array.gathered += bytes;
   if (array.gathered.size() >= kPiece) state_->write_gathered(array);
 }
 
 void ArrayWriter::finish() {
+  std::uint32_t numbers = 0;
   for (State::Array& array : state_->arrays) {
     assert(array.left == 0);
     state_->write_gathered(array);
+    numbers = crc32_joined(numbers, array.crc, array.size);
   }
+  state_->file.write_at(0, array_header(state_->infos, state_->metadata, numbers));
   state_->file.finish();
 }
 
@@ -302,6 +321,13 @@ ArrayFile parse_arrays(std::string_view bytes, const std::string& file) {
     }
   }
   check_places(result, sizeof size + size, file);
+  if (const auto given = result.metadata.find(kChecksum); given != result.metadata.end()) {
+    const std::string found = checksum(result.metadata, crc32_after(0, result.numbers),
+                                       static_cast<std::int64_t>(result.numbers.size()));
+    if (given->second != found)
+      throw_json_error(file, fmt::format("{}.{}", kMetadata, kChecksum), given->second,
+                       fmt::format("but its contents have {}; it is damaged", found));
+  }
   return result;
 }
 

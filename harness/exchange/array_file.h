@@ -1,5 +1,6 @@
 // Reads and writes .safetensors files: eight bytes that count a JSON text, then this text with the type, the shape
 // and the place of each array, then the numbers, little-endian and row-major. PyTorch and NumPy users open them.
+// Their metadata has `crc32`, the checksum of the other metadata and of the numbers.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -8,8 +9,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "results/json/json.h"
 
 namespace posbench {
 
@@ -42,15 +41,17 @@ struct ArrayInfo {
 /// Returns the number of scalars of a shape; -1 if it is more than 2^58.
 std::int64_t count_of(const std::vector<std::int64_t>& shape);
 
-/// Returns the bytes before the numbers of arrays, which follow in this order. `metadata` is an object of texts.
-std::string array_header(const std::vector<ArrayInfo>&, const Json& metadata);
+using Metadata = std::map<std::string, std::string>;
+
+/// Returns the bytes before the numbers of arrays, which follow in this order and have the checksum `numbers`.
+std::string array_header(const std::vector<ArrayInfo>&, const Metadata&, std::uint32_t numbers);
 
 /// Writes one file as OutputFile does, in pieces, so that arrays may be larger than memory. Without finish() the
 /// path keeps its content.
 class ArrayWriter {
  public:
   /// The shapes must be known. Throws FileError, as do all functions below.
-  ArrayWriter(const std::filesystem::path&, const std::vector<ArrayInfo>&, const Json& metadata);
+  ArrayWriter(const std::filesystem::path&, const std::vector<ArrayInfo>&, const Metadata&);
   ArrayWriter(const ArrayWriter&) = delete;
   ArrayWriter& operator=(const ArrayWriter&) = delete;
   ~ArrayWriter();
@@ -83,14 +84,14 @@ struct ArrayView {
 };
 
 struct ArrayFile {
-  std::map<std::string, std::string> metadata;
+  Metadata metadata;
   std::map<std::string, ArrayView> arrays;
   std::string_view numbers;  // of all arrays
 };
 
 /// Parses the bytes of a file, which must outlive the result. Throws InputError, which names `file` and the
 /// position in it, if it is truncated or damaged: the numbers of the arrays must fill it without holes, in any
-/// order.
+/// order, and the metadata must have no other checksum than theirs.
 ArrayFile parse_arrays(std::string_view bytes, const std::string& file);
 
 /// Returns the bytes of a file of arrays. Throws InputError before it reads the numbers if the size of the file is

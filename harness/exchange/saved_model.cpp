@@ -21,8 +21,8 @@
 #include "harness/config/experiment_config.h"
 #include "harness/config/names.h"
 #include "harness/exchange/array_file.h"
-#include "harness/exchange/checksum.h"
 #include "harness/exchange/safetensors.h"
+#include "results/json/checksum.h"
 
 namespace posbench {
 namespace {

@@ -11,8 +11,8 @@
 #include <system_error>
 
 #include "base/file.h"
-#include "harness/exchange/checksum.h"
 #include "harness/exchange/saved_model.h"
+#include "results/json/checksum.h"
 
 namespace posbench {
 namespace {

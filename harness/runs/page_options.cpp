@@ -7,7 +7,7 @@
 
 #include "encodings/registry.h"
 #include "harness/config/embedded_data.h"
-#include "harness/exchange/checksum.h"
+#include "results/json/checksum.h"
 #include "results/json/json.h"
 
 namespace posbench {

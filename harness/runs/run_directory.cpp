@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -99,7 +100,8 @@ void check_losses(const fs::path& path, RunRecord& record) {
   }
 }
 
-/// Refuses a folder without a manifest of posbench, since --force would delete its files.
+}  // namespace
+
 void check_replaceable(const fs::path& path) {
   try {
     read_run_manifest(path / (fs::exists(path / kManifestFile) ? kManifestFile : kReplacedManifestFile));
@@ -108,8 +110,6 @@ void check_replaceable(const fs::path& path) {
         fmt::format("{} is not a run directory ({}); choose another -o", path.string(), error.what()));
   }
 }
-
-}  // namespace
 
 bool has_begun(const std::filesystem::path& run) {
   std::error_code ignored;
@@ -126,42 +126,47 @@ std::string difference(const Json& before, const Json& now) {
 }
 
 std::string version_difference(const Json& before, const Json& now) {
-  const auto version = [](const Json& context) {
-    Json version = Json::object();
-    for (const char* key : {"commit", "compiler", "flags", "versions", "plugins"}) {
-      if (context.contains(key)) version[key] = context[key];
-    }
-    return version;
-  };
-  return difference(version(before), version(now));
+  return difference(build_of(before), build_of(now));
 }
 
 bool is_taken(const fs::path& path) {
   if (!fs::exists(path)) return false;
   if (!fs::is_directory(path))
     throw InputError(fmt::format("{} is a file, expected a directory to write; choose another -o", path.string()));
-  return !std::all_of(
-      fs::directory_iterator(path), fs::directory_iterator(), [](const fs::directory_entry& entry) {
-        return is_temporary(entry.path()) || (entry.path().filename() == kLinesFile && entry.file_size() == 0);
-      });
+  if (fs::exists(path / kManifestFile)) return true;
+  if (fs::exists(path / kMergedManifestFile)) return false;
+  if (fs::exists(path / kReplacedManifestFile)) return true;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+    const fs::path name = entry.path().filename();
+    if (is_temporary(name) || name == "lost+found" || (name == kLinesFile && entry.file_size() == 0)) continue;
+    throw InputError(
+        fmt::format("{} has {}, and is not a run directory (it has no manifest.json); choose another -o",
+                    path.string(), name.string()));
+  }
+  return false;
 }
 
-RunDirectory::RunDirectory(fs::path path, Existing existing, Manifest manifest) : path_(std::move(path)) {
+RunDirectory::RunDirectory(fs::path path, Existing existing, Manifest manifest, Writer writer)
+    : path_(std::move(path)), is_merging_(writer == Writer::merge) {
   record_.manifest = std::move(manifest);
-  read_user_files([&] { open(existing); });
+  settings_ = hash_of_settings(record_.manifest);
+  try {
+    read_user_files([&] { open(existing); });
+  } catch (...) {
+    discard_merge();
+    throw;
+  }
 }
+
+RunDirectory::~RunDirectory() { discard_merge(); }
 
 void RunDirectory::open(Existing existing) {
   if (!is_taken(path_)) return create();
+  if (existing != Existing::resume) check_replaceable(path_);
   if (existing == Existing::refuse) {
     throw InputError(fmt::format(
         "{} exists; add --resume to continue it, --force to replace it, or choose another -o", path_.string()));
   }
-  if (!fs::exists(path_ / kManifestFile) && !fs::exists(path_ / kReplacedManifestFile)) {
-    throw InputError(
-        fmt::format("{} is not a run directory (it has no manifest.json); choose another -o", path_.string()));
-  }
-  if (existing == Existing::replace) check_replaceable(path_);
   lock(O_RDWR | O_APPEND);
   separate_lines();
   finish_replacing();
@@ -170,10 +175,13 @@ void RunDirectory::open(Existing existing) {
 
 void RunDirectory::create() {
   check_output_folder(path_, path_);
+  is_new_ = !fs::exists(path_);
   make_folder(path_);
   lock(O_RDWR | O_APPEND | O_CREAT);
+  finish_replacing();
+  remove_unfinished_merge();
   remove_temporaries(path_);
-  write_file(path_ / kManifestFile, to_indented_json(posbench::to_json(record_.manifest)), kReplace);
+  write_file(path_ / (is_merging_ ? kMergedManifestFile : kManifestFile), to_text(record_.manifest), kReplace);
 }
 
 void RunDirectory::resume() {
@@ -194,18 +202,48 @@ void RunDirectory::resume() {
 
 void RunDirectory::replace() {
   const Manifest replaced = read_run_manifest(path_ / kManifestFile);
-  write_file(path_ / kNext, to_indented_json(posbench::to_json(record_.manifest)), kReplace);
+  write_file(path_ / (is_merging_ ? kMergedManifestFile : kNext), to_text(record_.manifest), kReplace);
   rename_file(path_ / kManifestFile, path_ / kReplacedManifestFile);
-  rename_file(path_ / kNext, path_ / kManifestFile);
+  if (!is_merging_) rename_file(path_ / kNext, path_ / kManifestFile);
   remove_results(replaced);
 }
 
 /// Completes or undoes a replacement that was interrupted.
 void RunDirectory::finish_replacing() {
   remove_file(path_ / kNext);
+  const bool has_manifest = fs::exists(path_ / kManifestFile);
+  if (has_manifest) remove_file(path_ / kMergedManifestFile);
   if (!fs::exists(path_ / kReplacedManifestFile)) return;
-  if (!fs::exists(path_ / kManifestFile)) return rename_file(path_ / kReplacedManifestFile, path_ / kManifestFile);
+  if (!has_manifest && !fs::exists(path_ / kMergedManifestFile))
+    return rename_file(path_ / kReplacedManifestFile, path_ / kManifestFile);
   remove_results(read_run_manifest(path_ / kReplacedManifestFile));
+}
+
+/// Deletes what an interrupted merge has written.
+void RunDirectory::remove_unfinished_merge() {
+  if (!fs::exists(path_ / kMergedManifestFile)) return;
+  remove_results(read_run_manifest(path_ / kMergedManifestFile));
+  remove_file(path_ / kMergedManifestFile);
+}
+
+/// Deletes a merged run that is not complete. The run that it was to replace stays, if nothing of it was deleted yet.
+void RunDirectory::discard_merge() noexcept {
+  if (!is_merging_ || !lines_) return;
+  try {
+    check_in_place();
+    finish_replacing();
+    if (fs::exists(path_ / kManifestFile)) return;
+    remove_unfinished_merge();
+    remove_file(path_ / kLinesFile);
+    if (is_new_) rmdir(path_.c_str());
+  } catch (const std::exception&) {  // the next process that opens the directory deletes the rest
+  }
+}
+
+void RunDirectory::finish_merge() {
+  check_in_place();
+  rename_file(path_ / kMergedManifestFile, path_ / kManifestFile);
+  is_merging_ = false;
 }
 
 /// Deletes the files that a replaced run has listed, then its manifest.
@@ -231,12 +269,13 @@ void RunDirectory::remove_results(const Manifest& replaced) {
 }
 
 void RunDirectory::lock(int flags) {
-  lines_ = std::make_unique<File>(path_ / kLinesFile, flags);
-  if (!lines_->lock()) {
+  auto lines = std::make_unique<File>(path_ / kLinesFile, flags);
+  if (!lines->lock()) {
     throw InputError(
         fmt::format("{} is in use by another posbench; wait for it, or choose another -o", path_.string()));
   }
-  lines_->check_in_place();  // the folder may have been replaced between opening and locking
+  lines->check_in_place();  // the folder may have been replaced between opening and locking
+  lines_ = std::move(lines);
 }
 
 /// Gives experiments.jsonl a file of its own if it has other names: a backup of hard links keeps its lines.
@@ -279,7 +318,7 @@ void RunDirectory::write_lines(const std::string& lines) {
 void RunDirectory::append(const ExperimentResult& result, double seconds) {
   FinishedExperiment finished{
       .result = result, .seconds = seconds, .losses_checksum = trace_checksum(trace_path(path_, result.id))};
-  write_lines(to_line(finished));
+  write_lines(to_line(finished, settings_));
   record_.finished[result.id] = std::move(finished);
   std::error_code ignored;
   fs::remove(checkpoint_path(path_, result.id), ignored);
@@ -290,14 +329,13 @@ void RunDirectory::import_results(std::map<ExperimentId, FinishedExperiment> fin
   for (const ExperimentId& id : record_.manifest.experiments) {
     const auto found = finished.find(id);
     if (found == finished.end() || record_.finished.contains(id)) continue;
-    found->second.losses_checksum.clear();  // the files of losses stay with the other run
     found->second.line = 0;
     added.push_back(&found->second);
   }
   std::string lines;
   constexpr size_t kWrittenAtOnce = 1 << 24;
   write_in_order(
-      added.size(), [&](size_t n) { return to_line(*added[n]); },
+      added.size(), [&](size_t n) { return to_line(*added[n], settings_); },
       [&](std::string_view line) {
         lines += line;
         if (lines.size() < kWrittenAtOnce) return;

@@ -15,6 +15,10 @@
 // manifest.json to manifest.json.replaced and manifest.json.next to manifest.json. Then it deletes all files that
 // the replaced manifest lists, and last that manifest. The next process that opens the directory after an
 // interruption undoes the replacement if manifest.json is missing, and completes it otherwise.
+//
+// A merged run is written in one go. Its manifest is manifest.json.merging, and gets its name at the end. If an error
+// or a signal ends the merge, nothing of the run is left; if the process is killed, the next one that opens the
+// directory deletes what the manifest lists.
 #pragma once
 #include <sys/types.h>
 
@@ -34,9 +38,12 @@ namespace posbench {
 
 enum class Existing { refuse, resume, replace };
 
-/// Returns true if the path has something that a new run must not overwrite: anything but an empty folder or the
-/// folder of a run that was killed before it wrote its manifest. Throws InputError if the path is a file.
+/// Returns true if the path has something that a new run must not overwrite: anything but an empty folder, which may
+/// have lost+found, or the folder of a run or a merge that was killed before its manifest had its name. Throws
+/// InputError if the path is a file, or a folder that neither --force nor --resume accepts.
 bool is_taken(const std::filesystem::path&);
+/// Throws InputError if a folder has no manifest of posbench, since --force would delete its files.
+void check_replaceable(const std::filesystem::path&);
 
 /// Returns true if the run in a directory has finished an experiment or saved a checkpoint.
 bool has_begun(const std::filesystem::path& run);
@@ -49,12 +56,17 @@ std::string difference(const Json& before, const Json& now);
 /// "commit was A and is now B". If it returns "", the same configuration gives the same bytes.
 std::string version_difference(const Json& before, const Json& now);
 
+enum class Writer { run, merge };
+
 class RunDirectory {
  public:
-  /// Opens or creates it. Throws InputError if it exists and may not be used, belongs to another configuration,
+  /// Opens or creates it. A merge has no Existing::resume. Throws InputError if it exists and may not be used, belongs to another configuration,
   /// shard or version, is in use or is damaged, or if its path cannot be written; FileError if the disk is full or
   /// fails. In all these cases an existing run keeps all its files.
-  RunDirectory(std::filesystem::path, Existing, Manifest);
+  RunDirectory(std::filesystem::path, Existing, Manifest, Writer = Writer::run);
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+  ~RunDirectory();  // deletes a merged run, if finish_merge() was not called
 
   const std::filesystem::path& path() const { return path_; }
   const std::map<ExperimentId, FinishedExperiment>& finished() const { return record_.finished; }
@@ -84,6 +96,8 @@ class RunDirectory {
   std::string page(const SummarizedReport&) const;
   /// Writes report.html.
   void write_page(const std::string& page) const;
+  /// Completes a merged run.
+  void finish_merge();
   const RunRecord& record() const { return record_; }
 
  private:
@@ -95,10 +109,15 @@ class RunDirectory {
   void separate_lines();
   void finish_replacing();
   void remove_results(const Manifest&);
+  void remove_unfinished_merge();
+  void discard_merge() noexcept;
   void write_lines(const std::string&);
 
   std::filesystem::path path_;
   RunRecord record_;
+  std::string settings_;         // hash of those of the run
+  bool is_merging_ = false;      // until the run is complete
+  bool is_new_ = false;          // the folder was created
   std::unique_ptr<File> lines_;  // experiments.jsonl, locked
   off_t size_ = 0;               // of its whole lines
 };

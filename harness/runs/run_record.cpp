@@ -15,9 +15,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/sha256.h"
 #include "harness/config/user_files.h"
-#include "harness/exchange/checksum.h"
 #include "harness/runs/loss_trace.h"
+#include "results/json/checksum.h"
 #include "results/json/json.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
@@ -27,30 +28,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLineChecksum = "crc32";
-constexpr std::string_view kBeforeChecksum = ",\"crc32\":\"", kAfterChecksum = "\"}";
+constexpr const char *kSettings = "settings_sha256", *kOrigin = "origin_sha256";
 
 Json to_json(const ExperimentId& id) { return {{"task", id.task}, {"encoding", id.encoding}, {"seed", id.seed}}; }
 
-/// Refuses a line whose checksum does not belong to its other bytes. Lines of older versions have none.
-void check_checksum(const Field& line, std::string_view text) {
-  if (!line.has(kLineChecksum)) return;
-  const Field field = line[kLineChecksum];
-  const std::string given = field.text();
-  const std::string end = fmt::format("{}{}{}", kBeforeChecksum, given, kAfterChecksum);
-  if (!text.ends_with(end)) field.fail("expected the last member, as posbench writes it");
-  const std::string expected = crc32_text(text.substr(0, text.size() - end.size()));
-  if (given == expected) return;
-  field.fail(fmt::format(
-      "expected \"{}\": the line was changed; delete it, and 'posbench run --resume' runs its experiment again",
-      expected));
+/// Returns the hash of what a result depends on.
+std::string hash_of_origin(const std::string& settings, const ExperimentId& id) {
+  return sha256(fmt::format("{}\n{}\n{}\n{}", settings, id.task, id.encoding, id.seed));
 }
 
-FinishedExperiment read_line(std::string_view text, const std::string& position) {
+FinishedExperiment read_line(std::string_view text, const std::string& position, const std::string& settings) {
+  constexpr const char* kAdvice = "delete it, and 'posbench run --resume' runs its experiment again";
   const Json json = parse_json(text, position);
   const Field line(json, position);
-  check_checksum(line, text);
+  check_checksum(text, position, fmt::format("the line was changed; {}", kAdvice));
   FinishedExperiment read{.result = read_experiment(line)};
+  if (line.has(kOrigin)) {
+    const Field field = line[kOrigin];
+    const std::string expected = hash_of_origin(settings, read.result.id);
+    if (field.text() != expected) {
+      field.fail(fmt::format("expected \"{}\": the line is of a run with other settings or of another build; {}",
+                             expected, kAdvice));
+    }
+  }
   if (line.has("seconds")) read.seconds = line["seconds"].number(0, std::numeric_limits<double>::max());
   if (line.has(kTrainedBy)) read.trained_by = line[kTrainedBy].text();
   if (line.has(kLossesChecksum)) read.losses_checksum = line[kLossesChecksum].text();
@@ -61,6 +61,7 @@ FinishedExperiment read_line(std::string_view text, const std::string& position)
 void read_lines(const fs::path& path, RunRecord& record) {
   std::set<ExperimentId> known(record.manifest.experiments.begin(), record.manifest.experiments.end());
   known.insert(record.manifest.tuning.begin(), record.manifest.tuning.end());
+  const std::string settings = hash_of_settings(record.manifest);
   int number = 0;
   for_each_line(path, [&](std::string_view line, bool is_whole) {
     const std::string position = fmt::format("{}:{}", path.string(), ++number);
@@ -73,7 +74,7 @@ void read_lines(const fs::path& path, RunRecord& record) {
       const Field root(json, position);
       root["task"].fail(what);
     };
-    FinishedExperiment read = read_line(line, position);
+    FinishedExperiment read = read_line(line, position, settings);
     read.line = number;
     const ExperimentId id = read.result.id;
     if (!known.contains(id)) refuse("with an encoding and a seed that manifest.json does not list");
@@ -87,17 +88,15 @@ void read_lines(const fs::path& path, RunRecord& record) {
 
 }  // namespace
 
-Json to_json(const Manifest& manifest) {
+std::string to_text(const Manifest& manifest) {
   const auto write_ids = [](const std::vector<ExperimentId>& ids) {
     return write_list(ids, [](const ExperimentId& id) { return to_json(id); });
   };
-  Json json{{"config", manifest.config},
-            {"shard", manifest.shard.text()},
-            {"save_models", manifest.save_models},
-            {"context", manifest.context},
-            {"experiments", write_ids(manifest.experiments)}};
+  Json json{{"config", manifest.config},      {kSettings, hash_of_settings(manifest)},
+            {"shard", manifest.shard.text()}, {"save_models", manifest.save_models},
+            {"context", manifest.context},    {"experiments", write_ids(manifest.experiments)}};
   if (!manifest.tuning.empty()) json["tuning"] = write_ids(manifest.tuning);
-  return json;
+  return to_file_json(json);
 }
 
 Manifest read_run_manifest(const fs::path& path) {
@@ -116,15 +115,25 @@ Manifest read_run_manifest(const fs::path& path) {
   return manifest;
 }
 
-std::string to_line(const FinishedExperiment& finished) {
+Json build_of(const Json& context) {
+  Json build = Json::object();
+  for (const char* key : {"commit", "compiler", "flags", "versions", "plugins"}) {
+    if (context.contains(key)) build[key] = context[key];
+  }
+  return build;
+}
+
+std::string hash_of_settings(const Manifest& manifest) {
+  return sha256(to_compact_json({manifest.config, build_of(manifest.context)}));
+}
+
+std::string to_line(const FinishedExperiment& finished, const std::string& settings) {
   Json json = posbench::to_json(finished.result);
   json["seconds"] = finished.seconds;
   if (!finished.trained_by.empty()) json[kTrainedBy] = finished.trained_by;
   if (!finished.losses_checksum.empty()) json[kLossesChecksum] = finished.losses_checksum;
-  std::string text = to_compact_json(json);
-  text.pop_back();  // the closing brace
-  const std::string checksum = crc32_text(text);
-  return fmt::format("{}{}{}{}\n", text, kBeforeChecksum, checksum, kAfterChecksum);
+  json[kOrigin] = hash_of_origin(settings, finished.result.id);
+  return with_checksum(to_compact_json(json)) + "\n";
 }
 
 RunRecord read_run(const fs::path& path) {
@@ -133,6 +142,10 @@ RunRecord read_run(const fs::path& path) {
       throw InputError(fmt::format(
           "{}: a run with --force was interrupted while it replaced this one; give its command with --resume",
           path.string()));
+    }
+    if (fs::exists(path / kMergedManifestFile) && !fs::exists(path / kManifestFile)) {
+      throw InputError(fmt::format(
+          "{}: 'posbench merge' was interrupted while it wrote this run; give its command again", path.string()));
     }
     RunRecord record{
         .manifest = read_run_manifest(path / kManifestFile), .finished = {}, .dropped = "", .intact = 0};

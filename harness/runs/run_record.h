@@ -1,9 +1,9 @@
 // Reads and writes the record of a run: its manifest, and a line for each finished experiment.
 //
 // A line is the JSON of the result with more members: `seconds`; with --trace-loss `losses_crc32`, the checksum of
-// the file in losses/; with --reuse `trained_by`, the commit of the run that gave the experiment; and last
-// `crc32`, the checksum of the bytes before `,"crc32"`. Checksums are the CRC-32 of zlib in eight hexadecimal
-// digits. Lines of older versions have no checksum.
+// the file in losses/; with --reuse `trained_by`, the commit of the run that gave the experiment; `origin_sha256`, the
+// hash of `settings_sha256` of the manifest, task, encoding and seed, each but the last with a line feed behind it; and
+// last `crc32` (results/json/checksum.h), which the manifest has too. Lines of older versions lack the last two.
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -21,7 +21,8 @@ namespace posbench {
 constexpr const char *kManifestFile = "manifest.json", *kLinesFile = "experiments.jsonl";
 constexpr const char *kReportFile = "report.json", *kPageFile = "report.html";
 constexpr const char* kReplacedManifestFile =
-    "manifest.json.replaced";  // of the old run while --force replaces it
+    "manifest.json.replaced";                                         // of the old run while --force replaces it
+constexpr const char* kMergedManifestFile = "manifest.json.merging";  // of a merged run that is not complete
 
 /// The description of a run.
 struct Manifest {
@@ -34,7 +35,11 @@ struct Manifest {
 
 /// Throws InputError.
 Manifest read_run_manifest(const std::filesystem::path& file);
-Json to_json(const Manifest&);
+std::string to_text(const Manifest&);
+/// Returns the hash of what all results of a run depend on: its configuration and build_of().
+std::string hash_of_settings(const Manifest&);
+/// Returns commit, compiler, flags, library versions and plug-ins of a context.
+Json build_of(const Json& context);
 
 struct FinishedExperiment {
   ExperimentResult result;
@@ -44,8 +49,8 @@ struct FinishedExperiment {
   int line = 0;                      // of experiments.jsonl; 0 if it was not read from there
 };
 
-/// Returns a line of experiments.jsonl.
-std::string to_line(const FinishedExperiment&);
+/// Returns a line of experiments.jsonl. `settings` is hash_of_settings() of the run.
+std::string to_line(const FinishedExperiment&, const std::string& settings);
 
 /// The contents of a run directory.
 struct RunRecord {

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "results/json/checksum.h"
 #include "results/json/json.h"
 
 namespace posbench {
@@ -63,7 +64,7 @@ void write_new_file(const fs::path& path, const std::string& text) {
 std::string marker_text(std::span<const SiteFile> files) {
   Json json{{"schema_version", 1}, {"written_by", kWrittenBy}, {"files", Json::array()}};
   for (const SiteFile& file : files) json["files"].push_back(file.path);
-  return to_indented_json(json);
+  return to_file_json(json);
 }
 
 /// Returns the files that the marker of a site lists. Throws InputError if the folder has no valid marker.
@@ -75,7 +76,9 @@ std::set<std::string> read_marker(const fs::path& folder) {
         folder.string(), kMarker));
   }
   const std::string name = path.string();
-  const Json json = parse_json(read_file(path, kMaxMarker), name);
+  const std::string text = read_file(path, kMaxMarker);
+  const Json json = parse_json(text, name);
+  check_checksum(text, name);
   const Field marker(json, name);
   const Field writer = marker["written_by"], files = marker["files"];
   if (writer.text() != kWrittenBy) writer.fail(fmt::format("expected '{}'", kWrittenBy));
@@ -140,12 +143,12 @@ SiteFolder::SiteFolder(const fs::path& path, bool force) {
   if (!fs::is_directory(path_))
     throw InputError(fmt::format("'{}' is a file, expected a directory; choose another with -o", path.string()));
   if (fs::is_empty(path_)) return;
+  check_content(path_);
   if (!force) {
     throw InputError(fmt::format(
         "'{}' is not empty; choose another directory with -o, or add --force to replace a site that this command wrote",
         path.string()));
   }
-  check_content(path_);
 }
 
 void SiteFolder::write(std::span<const SiteFile> files) const {

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import index
@@ -18,6 +19,7 @@ import numpy as np
 
 Argument = Union[str, int, Path]
 Settings = Union[Sequence[str], Mapping[str, Any]]  # ["model.width=128"] or {"model.width": 128}
+_CHECKSUM = "crc32"
 _TEXT: Any = {"encoding": "utf-8", "errors": "surrogateescape"}  # of the program, in every locale
 
 
@@ -129,7 +131,35 @@ def text_of(value: Any) -> str:
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    """Writes a file that the program reads, with its checksum."""
+    text = json.dumps({key: item for key, item in value.items() if key != _CHECKSUM}, indent=1)
+    path.write_bytes(with_checksum(text.encode()) + b"\n")
+
+
+def with_checksum(text: bytes) -> bytes:
+    """Returns the text of an object, which is not empty, with `crc32` as its last member: the checksum of the bytes before
+    the last comma, which the program checks."""
+    body = text.rstrip()[:-1].rstrip()
+    line, space = (b"\n ", b" ") if b"\n" in body else (b"", b"")
+    return b'%s,%s"%s":%s"%08x"%s}' % (body, line, _CHECKSUM.encode(), space, zlib.crc32(body), line.strip(b" "))
+
+
+def load_json(text: bytes, place: str | Path) -> Any:
+    """Returns the value of a JSON text without its checksum. Raises InputError, which names the place, if it is not JSON or
+    was changed. Files of older versions have no checksum."""
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"{place}: {error}") from None
+    if not isinstance(value, dict) or next(reversed(value), None) != _CHECKSUM:
+        return value
+    given, found = value.pop(_CHECKSUM), f"{zlib.crc32(text[: text.rfind(b',')]):08x}"
+    if given != found:
+        raise InputError(
+            f"{place}: {_CHECKSUM} is {given!r}, expected {found!r}: the file was changed; restore it, or delete "
+            f"{_CHECKSUM} if the change was intended"
+        )
+    return value
 
 
 def parse_value(text: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._program import Argument, InputError, flags_of, parse_value, write_json
+from ._program import Argument, InputError, flags_of, load_json, parse_value, write_json
 from .parquet import rows_to_parquet
 from .plots import Plots
 from .views import View
@@ -60,12 +59,13 @@ class Report:
             kept = path / "report.json.gz"
             path = kept if kept.exists() and not (path / "report.json").exists() else path / "report.json"
         try:
-            data = path.read_bytes()
-            data = json.loads(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
+            packed = path.read_bytes()
+            text = gzip.decompress(packed) if packed.startswith(b"\x1f\x8b") else packed
         except OSError as error:
             raise InputError(f"{path}: {error.strerror or error}") from None
         except (EOFError, ValueError, zlib.error) as error:
             raise InputError(f"{path}: {error}") from None
+        data = load_json(text, path)
         if not isinstance(data, dict) or data.get("schema_version") != 1 or "experiments" not in data:
             raise InputError(f"{path} is no report of posbench with schema_version 1")
         return cls(data)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/parallel_for.h"
 #include "base/printable.h"
+#include "results/json/checksum.h"
 
 namespace posbench {
 namespace {
@@ -68,6 +69,8 @@ std::string to_indented_json(const Json& value) {
   write(value, 0, text);
   return text + '\n';
 }
+
+std::string to_file_json(const Json& value) { return with_checksum(to_indented_json(value)); }
 
 void write_indented_json(const Json& frame, const std::string& key, size_t count,
                          const std::function<Json(size_t index)>& item,

@@ -65,8 +65,14 @@ void ByteSource::begin() {
     stream_->avail_in = static_cast<uInt>(bytes_.size());
     unpack();
   } else {
-    setg(bytes_.data(), bytes_.data(), bytes_.data() + bytes_.size());
+    show(bytes_);
   }
+}
+
+/// Makes a block the present one.
+void ByteSource::show(std::string& block) {
+  checksum_.add(block);
+  setg(block.data(), block.data(), block.data() + block.size());
 }
 
 void ByteSource::refuse(const std::string& why) const {
@@ -120,7 +126,8 @@ void ByteSource::unpack() {
   const size_t size = kBlock - stream_->avail_out;
   num_unpacked_ += size;
   check_ratio();
-  setg(unpacked_.data(), unpacked_.data(), unpacked_.data() + size);
+  unpacked_.resize(size);
+  show(unpacked_);
 }
 
 void ByteSource::check_ratio() const {
@@ -138,7 +145,7 @@ ByteSource::int_type ByteSource::underflow() {
       unpack();
     } else {
       read_block();
-      setg(bytes_.data(), bytes_.data(), bytes_.data() + bytes_.size());
+      show(bytes_);
     }
   }
   return gptr() == egptr() ? traits_type::eof() : traits_type::to_int_type(*gptr());

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "results/json/checksum.h"
+
 namespace posbench {
 
 /// Holds one block in memory, so that a file may be larger than memory. All functions throw InputError.
@@ -22,6 +24,8 @@ class ByteSource final : public std::streambuf {
   std::string_view block() const { return {gptr(), egptr()}; }
   /// Refuses compressed bytes that are cut off or damaged after the present block.
   void check_rest();
+  /// Refuses JSON, all of which was read, whose checksum is that of other bytes.
+  void check_checksum() const { checksum_.check(name_); }
 
  private:
   struct Inflation;
@@ -29,6 +33,7 @@ class ByteSource final : public std::streambuf {
   void begin();
   bool read_block();
   void unpack();
+  void show(std::string& block);
   void check_ratio() const;
   [[noreturn]] void refuse(const std::string& why) const;
 
@@ -38,6 +43,7 @@ class ByteSource final : public std::streambuf {
   std::uintmax_t size_ = 0;                         // bytes of the file, if it is not a pipe
   std::uintmax_t num_read_ = 0, num_unpacked_ = 0;  // bytes until now
   std::shared_ptr<Inflation> stream_;               // null if the bytes are not compressed
+  ChecksumReader checksum_;                         // of the blocks until now
   bool is_complete_ = false;                        // gzip may have joined several streams; one has ended
 };
 

@@ -146,7 +146,10 @@ Json read_json(std::streambuf& text, const std::string& file, const TakeItem& ta
 
 Json read_json(ByteSource& source, const TakeItem& take) {
   try {
-    return read_json(source, source.name(), take);
+    Json value = read_json(source, source.name(), take);
+    source.check_checksum();
+    if (value.is_object()) value.erase(kChecksum);
+    return value;
   } catch (const InputError&) {
     source.check_rest();  // an error may come from damaged bytes
     throw;

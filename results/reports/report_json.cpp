@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -18,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "results/json/checksum.h"
 #include "results/json/read_bytes.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/experiment_lines.h"
@@ -187,7 +189,12 @@ std::optional<Report> read_in_parallel(const std::filesystem::path& path) {
     if (!source.block().starts_with("{\n")) return std::nullopt;  // it has other lines, which may be long
     ExperimentLines lines(source);
     return read_report(
-        source.name(), [&](const TakeItem& take) { return read_json(lines, source.name(), take); },
+        source.name(),
+        [&](const TakeItem& take) {
+          Json rest = read_json(lines, source.name(), take);
+          source.check_checksum();
+          return rest;
+        },
         [&] { return lines.finish(); });
   } catch (const InputError&) {
     return std::nullopt;
@@ -227,9 +234,17 @@ Json to_json(const Report& report) {
 
 void write_report_text(const Report& report, const Summary& summary,
                        const std::function<void(std::string_view)>& write) {
+  std::string last;  // piece, which gets the checksum
+  std::uint32_t before = 0;
   write_indented_json(
       write_frame(report, summary), "experiments", report.experiments.size(),
-      [&](size_t i) { return to_json(report.experiments[i]); }, write);
+      [&](size_t i) { return to_json(report.experiments[i]); },
+      [&](std::string_view piece) {
+        write(last);
+        before = crc32_after(before, last);
+        last = piece;
+      });
+  write(with_checksum(last, before));
 }
 
 Report report_from_json(const Json& json, const std::string& file) {

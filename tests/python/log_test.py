@@ -334,7 +334,7 @@ def test_bad_input_is_refused(backends):
     shutil.copytree(run, changed, ignore=shutil.ignore_patterns("log"))
     lines = (changed / "experiments.jsonl").read_text()
     (changed / "experiments.jsonl").write_text(lines.replace('"parameters":', '"parameters":1', 1))
-    assert "experiments.jsonl:1: ValueError('the line was changed" in raised(
+    assert "experiments.jsonl:1: crc32 is " in raised(
         posbench.InputError, follow, changed, Recorder(), once=True
     )
     assert "expected the directory of a run" in raised(posbench.InputError, follow, FOLDER / "none", Recorder())
@@ -347,6 +347,16 @@ def test_bad_input_is_refused(backends):
     assert "experiments.jsonl:1" in raised(posbench.InputError, follow, other, Recorder(), once=True)
     (other / "manifest.json").write_text("{}")
     assert "is no manifest" in raised(posbench.InputError, follow, other, Recorder())
+
+    moved = FOLDER / "moved"
+    shutil.copytree(FOLDER / "other", moved, ignore=shutil.ignore_patterns("log", "manifest.json"))
+    shutil.copy(run / "manifest.json", moved)
+    lines = (FOLDER / "diverged/experiments.jsonl").read_text().splitlines(keepends=True)
+    (moved / "experiments.jsonl").write_text(lines[1])
+    assert "of a run with other settings" in raised(posbench.InputError, follow, moved, Recorder(), once=True)
+    text = (run / "manifest.json").read_text()
+    (moved / "manifest.json").write_text(text.replace('"steps": ', '"steps": 1', 1))
+    assert "manifest.json: crc32 is " in raised(posbench.InputError, follow, moved, Recorder())
 
     class Second(Recorder):
         def write(self, *_):

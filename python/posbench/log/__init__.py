@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from .._program import InputError, ProgramError, call
+from .._program import InputError, ProgramError, call, load_json, with_checksum
 from ._backends import Backend, LoggedRun, Result, make_backend
 from ._folder import Experiment, Points, RunFolder, results
 
@@ -128,8 +128,8 @@ class _Journal:
         self._file.seek(0)
         whole = self._file.read().rpartition("\n")[0]
         self._file.truncate(len(whole.encode()) + 1 if whole else 0)
-        for text in whole.splitlines():
-            entry = json.loads(text)
+        for number, text in enumerate(whole.splitlines(), 1):
+            entry = load_json(text.encode(), f"{path}:{number}")
             self.group = entry.get("group", self.group)
             self._note(entry["name"], entry["steps"], entry["result"])
 
@@ -148,7 +148,7 @@ class _Journal:
     def add(self, name: str, points: Points, result: str | None) -> None:
         steps = {metric: step for step, values in points.items() for metric in values}  # the last step, as they ascend
         entry = {"name": name, "group": self.group, "steps": steps, "result": result}
-        self._file.write(json.dumps(entry) + "\n")
+        self._file.write(with_checksum(json.dumps(entry).encode()).decode() + "\n")
         self._file.flush()
         try:
             os.fsync(self._file.fileno())

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._program import InputError, parse_value
+from .._program import InputError, load_json, parse_value
 
 Points = dict[int, dict[str, float]]  # values of metrics by step
 
@@ -40,6 +40,10 @@ class Experiment:
         stem = re.sub(rb"[^A-Za-z0-9.-]", b"_", exact[:150])
         return stem.decode() if stem == exact else f"{stem.decode()}-{zlib.crc32(exact):08x}"
 
+    def origin(self, settings: str) -> str:
+        """Returns the hash of what its result depends on, `origin_sha256` of its line."""
+        return hashlib.sha256(f"{settings}\n{self.task}\n{self.encoding}\n{self.seed}".encode()).hexdigest()
+
 
 class RunFolder:
     """A run directory. `fingerprint` identifies the run: a resumed run keeps it, a new run at the same path does not."""
@@ -48,11 +52,12 @@ class RunFolder:
         self.path = Path(path)
         text = self._manifest_bytes()
         self.fingerprint = hashlib.sha256(text).hexdigest()
+        manifest = load_json(text, self.path / "manifest.json")
         try:
-            manifest = json.loads(text)
+            self._settings = manifest.get("settings_sha256")
             self._config: Mapping[str, Any] = manifest["config"]
             self.experiments = [Experiment(e["task"], e["encoding"], e["seed"]) for e in manifest["experiments"]]
-        except (ValueError, KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError) as error:
             raise InputError(f"{self.path / 'manifest.json'} is no manifest of posbench: {error!r}") from None
         self._seen: dict[Path, tuple[int, int]] = {}  # time and size of a file when it was last read
 
@@ -78,12 +83,14 @@ class RunFolder:
             return lines
         whole = path.read_bytes().rpartition(b"\n")[0]
         for number, text in enumerate(whole.split(b"\n") if whole else [], 1):
+            line = load_json(text, f"{path}:{number}")
             try:
-                line = json.loads(text)
-                _check_checksum(text, line)
-                lines[Experiment(line["task"], line["encoding"], line["seed"])] = line
-            except (ValueError, KeyError, TypeError) as error:
+                experiment = Experiment(line["task"], line["encoding"], line["seed"])
+            except (KeyError, TypeError) as error:
                 raise InputError(f"{path}:{number}: {error!r}; expected a finished experiment") from None
+            if self._settings and line.get("origin_sha256", "") not in ("", experiment.origin(self._settings)):
+                raise InputError(f"{path}:{number}: the line is of a run with other settings or of another build; delete it")
+            lines[experiment] = line
         return lines
 
     def config(self, experiment: Experiment, line: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -148,13 +155,6 @@ class RunFolder:
         except OSError:  # no such file, or a file system without locks
             return True
         return True
-
-
-def _check_checksum(text: bytes, line: Mapping[str, Any]) -> None:
-    """Raises ValueError if the checksum at the end of a line is not that of the line. Lines of older versions have none."""
-    body, _, end = text.rpartition(b',"crc32":"')
-    if "crc32" in line and end != b'%08x"}' % zlib.crc32(body):
-        raise ValueError("the line was changed, its checksum is another")
 
 
 def results(line: Mapping[str, Any]) -> dict[str, float]:

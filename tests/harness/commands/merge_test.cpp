@@ -51,6 +51,37 @@ TEST_CASE("merged shards have the report and the models of a single run") {
   CHECK(without_context(directory / "merged/report.json") == without_context(directory / "whole/report.json"));
 }
 
+TEST_CASE("models and losses of shards that are damaged or missing are refused, and deleted losses are named") {
+  const TemporaryDirectory directory;
+  for (const std::string k : {"1", "2"}) run_shard(directory, k + "/2", k, " --trace-loss");
+  const auto refused = [&](const std::string& file, const std::string& text) {
+    const std::string before = read_whole(directory / file);
+    directory.write(file, text);
+    const std::string message = refusal(directory, "merge 1 2 -o merged");
+    CHECK_FALSE(fs::exists(directory / "merged"));
+    directory.write(file, before);
+    return message;
+  };
+  const std::string model = "1/models/parity_check-none-0.safetensors",
+                    losses = "1/losses/parity_check-none-0.csv";
+  std::string changed = read_whole(directory / model);
+  changed.back() ^= 1;
+  CHECK(refused(model, changed).starts_with("posbench: " + model + ": __metadata__.crc32 is \""));
+  CHECK(refused(model, read_whole(directory / "2/models/parity_check-rope-0.safetensors")) ==
+        "posbench: " + model +
+            ": __metadata__.encoding is \"rope\", expected \"none\": it is the model of another experiment\n");
+  CHECK(refused(losses, "learning_rate,step,loss\n").starts_with("posbench: " + losses + ": its checksum is "));
+  fs::remove(directory / losses);
+  const Outcome merged = posbench_command(directory, "merge 1 2 -o merged");
+  CHECK(merged.code == 0);
+  CHECK(merged.error.find("note: the losses of 1 experiment are missing in the shards\n") != std::string::npos);
+  CHECK(std::distance(fs::directory_iterator(directory / "merged/losses"), {}) == 5);
+  fs::remove(directory / model);
+  CHECK(refusal(directory, "merge 1 2 -o merged --force") ==
+        "posbench: " + model + " is missing; copy the whole run directory\n");
+  CHECK(fs::exists(directory / "merged/report.json"));
+}
+
 TEST_CASE("shards of different suites and missing shards are refused with a message that names them") {
   const TemporaryDirectory directory;
   for (const std::string k : {"1", "2", "3"}) run_shard(directory, k + "/3", k);

@@ -65,9 +65,23 @@ TEST_CASE("arrays that are written in alternating pieces read back unchanged") {
   }
 }
 
+TEST_CASE("a flipped bit of the numbers or the metadata of arrays is refused") {
+  const TemporaryDirectory directory;
+  write_example(directory / "x");
+  const std::string bytes = read_file(directory / "x");
+  std::vector<size_t> places{bytes.find("\"{}\"") + 1};
+  for (size_t at = bytes.size() - parse_arrays(bytes, "x").numbers.size(); at < bytes.size(); ++at)
+    places.push_back(at);
+  for (const size_t at : places) {
+    std::string changed = bytes;
+    changed[at] = static_cast<char>(changed[at] ^ 2);
+    CHECK(message(changed).starts_with("x: __metadata__.crc32 is \""));
+  }
+}
+
 TEST_CASE("an unfinished file of arrays leaves no file") {
   const TemporaryDirectory directory;
-  { ArrayWriter file(directory / "x.safetensors", {{"a", Scalar::int32, {1}}}, Json::object()); }
+  { ArrayWriter file(directory / "x.safetensors", {{"a", Scalar::int32, {1}}}, {}); }
   CHECK(std::filesystem::is_empty(directory / ""));
 }
 

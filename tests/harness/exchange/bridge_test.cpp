@@ -324,7 +324,7 @@ TEST_CASE_METHOD(Exported, "logits that cannot be scored are refused in one line
   const auto refused_logits = [&](const std::vector<float>& logits) {
     const auto size = static_cast<std::int64_t>(logits.size() / 3);
     ArrayWriter file(directory / "b.safetensors",
-                     {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, size}}}, Json::object());
+                     {{"index", Scalar::int64, {3}}, {"logits", Scalar::float32, {3, 1, size}}}, {});
     file.append(0, std::vector<std::int64_t>{0, 1, 2});
     file.append(1, logits);
     file.finish();

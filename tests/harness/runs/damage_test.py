@@ -1,9 +1,10 @@
-"""Changes single bytes of the files of a run. A change is refused with exit code 2 and the name of the file, or it has no effect.
+"""Changes single bytes and bits of files. A change is refused with exit code 2 and the name of the file, or it has no effect.
 
     damage_test.py POSBENCH [--changes N] [--seed S]
 
-N random bytes of experiments.jsonl change before a resume, and N random digits of counts and accuracies in report.json
-before `posbench check`. 300 of each take several minutes.
+N random bytes of experiments.jsonl change before a resume; N random bits of manifest.json, report.json, samples, vectors
+and their manifests before a command reads them; and N random digits of counts and accuracies in report.json, whose checksum
+was deleted, before `posbench check`. 300 of each take several minutes.
 """
 
 import argparse
@@ -22,6 +23,19 @@ from pathlib import Path
 RUN = ["run", "--profile", "smoke", "-t", "flip_flop,last_x_retrieval", "-e", "none,rope", "-q", "-j", "1"]
 RUN += ["--set", "training.steps=4", "--set", "training.validate_every=2", "--learning-rates", "1e-3,1e-2"]
 RUN += ["--trace-loss", "-o", "run"]
+SPLITS = ["in_distribution", "ood_dense", "ood_sparse", "ood_length", "ood_sparse_length"]
+LOGITS = ["export", "run", "flip_flop", "none", "--initial", "-n", "4"]
+EXPORTS = [[*LOGITS, "--split", split, "-o", f"{split}.safetensors"] for split in SPLITS]
+EXPORTS += [["export", "rope", "--length", "2", "-o", "rope.json"]]
+SCORE = ["score", *(f"{s}.safetensors" for s in SPLITS), "-o", "out"]
+# The files whose bits change, and the commands that read them.
+READS = {
+    "run/manifest.json": ["run", "--resume", "-o", "run", "-q"],
+    "run/report.json": ["report", "run", "--format", "csv", "-o", "out"],
+    "in_distribution.safetensors": SCORE,
+    "in_distribution.safetensors.manifest.json": SCORE,
+    "rope.json": ["check", "rope", "--length", "2", "--against", "rope.json"],
+}
 # The keys under which report.json has counts, accuracies and their places. Other numbers cannot be computed again.
 COUNTS = ["correct", "total", "sequences", "accuracy", "low", "high", "length", "distance", "position", "chance"]
 COUNTS += ["validation_token", "validation_sequence", "constant", "last_token", "bag_of_tokens", "mean", "values"]
@@ -36,7 +50,7 @@ def posbench(program, folder, *words):
 def report(folder):
     """Returns the report without context and times."""
     whole = json.loads((folder / "run/report.json").read_bytes())
-    return {key: value for key, value in whole.items() if key not in ("context", "timing")}
+    return {key: value for key, value in whole.items() if key not in ("context", "timing", "crc32")}
 
 
 def leaves(value, keys=()):
@@ -69,8 +83,12 @@ class Damage:
         code, message = posbench(program, self.whole, *RUN)
         assert code == 0, message
         self.expected = report(self.whole)
-        code, message = posbench(program, self.whole, "check", "run", "--sample", "1000", "-j", "1")
-        assert code == 0, f"the whole report: {message}"
+        self.outputs = {}
+        for words in (["check", "run", "--sample", "1000", "-j", "1"], *EXPORTS, *READS.values()):
+            code, message = posbench(program, self.whole, *words)
+            assert code == 0, f"{words}: {message}"
+            self.outputs.update({file: self.output(self.whole) for file in READS if READS[file] == words})
+            (self.whole / "out").unlink(missing_ok=True)
 
     def copy(self, name, file, data):
         folder = self.base / name
@@ -106,8 +124,8 @@ class Damage:
         return changes
 
     def digits_of_report(self, number):
-        """Returns reports with another digit in a count or an accuracy."""
-        data = (self.whole / "run/report.json").read_bytes()
+        """Returns reports without a checksum and with another digit in a count or an accuracy."""
+        data = re.sub(rb',\n "crc32": "\w+"', b"", (self.whole / "run/report.json").read_bytes())
         before = leaves(json.loads(data))
         digits = [match.start() for match in re.finditer(rb"[0-9]", data)]
         changes = []
@@ -119,6 +137,37 @@ class Damage:
             if key in COUNTS:
                 changes.append((len(changes), key, changed, at))
         return changes
+
+    def bits_of(self, file, number):
+        """Returns copies of a file with one other bit."""
+        data = (self.whole / file).read_bytes()
+        for n in range(number):
+            at, bit = self.random.randrange(len(data)), 1 << self.random.randrange(8)
+            yield n, file, data[:at] + bytes([data[at] ^ bit]) + data[at + 1 :], at
+
+    def reads(self, change):
+        """Reads a file with one other bit. The command in READS writes the file `out`."""
+        number, file, data, at = change
+        folder = self.base / f"read-{number}-{file.replace('/', '-')}"
+        shutil.copytree(self.whole, folder)
+        (folder / file).write_bytes(data)
+        code, message = posbench(self.program, folder, *READS[file])
+        outcome = f"WRONG: byte {at} of {file}: exit code {code} {message}"
+        if code in (1, 2) and (file in message or Path(file).name in message):
+            outcome = "refused"
+        elif code == 0 and self.output(folder) == self.outputs[file]:
+            outcome = "without effect"
+        shutil.rmtree(folder)
+        return outcome
+
+    def output(self, folder):
+        """Returns the file `out`, or the report of the run if the command wrote no such file, without times."""
+        if not (folder / "out").exists():
+            return report(folder)
+        text = (folder / "out").read_bytes()
+        if text.startswith(b'{\n "schema_version"'):
+            return {key: value for key, value in json.loads(text).items() if key not in ("context", "timing", "crc32")}
+        return text
 
     def verifies(self, change):
         number, key, data, at = change
@@ -144,6 +193,7 @@ def main():
         tests = [
             ("bytes of experiments.jsonl", damage.resumes, damage.bytes_of("experiments.jsonl", arguments.changes)),
             ("bytes of a file of losses", damage.resumes, damage.bytes_of(losses, arguments.changes // 4)),
+            *((f"bits of {file}", damage.reads, list(damage.bits_of(file, arguments.changes // 2))) for file in READS),
             ("digits of report.json", damage.verifies, damage.digits_of_report(arguments.changes)),
         ]
         wrong = 0

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from run_files import arguments_of, files
@@ -102,7 +103,7 @@ def test(base):
     nothing.mkdir()
     for folder, commands in (
         (whole, [RUN]),
-        (shards, [[w if w != "run" or i == 0 else "one" for i, w in enumerate(RUN)]]),
+        (shards, [[w if w != "run" or i == 0 else "one" for i, w in enumerate(RUN)] + ["--trace-loss"]]),
     ):
         folder.mkdir()
         for words in commands:
@@ -140,12 +141,18 @@ def test(base):
             return f"--resume of the new run ended with {code}: {message}"
         return "" if files(folder / "run") == expected_other else "--resume of the new run left something else"
 
-    def merges(folder, code):
+    def merges(folder, code, name="merge"):
         before = files(shards / "one")
         if files(folder / "one") != before:
             return "what was merged has changed"
+        left = (folder / "all").exists() and code == 1 and name == "merge"
+        if left:
+            return f"left {[p.name for p in (folder / 'all').iterdir()]}"
         words = ["merge", "one", "-o", "all"]
-        code, message = posbench(folder, words + ["--force"] if (folder / "all").exists() else words)
+        replaces = (folder / "all/manifest.json").exists() or (folder / "all/manifest.json.replaced").exists()
+        if replaces and name == "merge" and files(folder / "all") != expected_merged:
+            return "left part of a run"
+        code, message = posbench(folder, words + ["--force"] if replaces else words)
         if code != 0:
             return f"a second merge ended with {code}: {message}"
         return "" if files(folder / "all") == expected_merged else "a second merge left something else"
@@ -166,7 +173,7 @@ def test(base):
         Scenario("resume", RUN + ["--resume"], begun, resumes),
         Scenario("force", OTHER + ["--force"], whole, old_or_new),
         Scenario("merge", ["merge", "one", "-o", "all"], shards, merges),
-        Scenario("merge-force", ["merge", "one", "-o", "all", "--force"], merged, merges),
+        Scenario("merge-force", ["merge", "one", "-o", "all", "--force"], merged, partial(merges, name="merge-force")),
         Scenario("report", ["report", "run", "-o", "report.csv"], reported, reports),
     ]
     work = [(scenario, *call, fault) for scenario in scenarios for call in scenario.calls(base) for fault in FAULTS]
@@ -176,7 +183,7 @@ def test(base):
     assert injected == {(scenario.name, fault) for scenario in scenarios for fault in FAULTS}, injected
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         wrong = list(filter(None, pool.map(lambda w: w[0].inject(base, *w[1:]), work)))
-    wrong += synced(base) + fewer_threads(base) + ended(whole)
+    wrong += synced(base) + fewer_threads(base) + ended(whole) + lesser_file_systems(base, reported)
     counts = collections.Counter(w[0].name for w in work)
     print(", ".join(f"{count} faults in {name}" for name, count in counts.items()))
     print("\n".join(wrong))
@@ -222,6 +229,27 @@ def synced(base):
         at = [i for i, line in enumerate(lines) if f'mkdir("{made}"' in line]
         if not at or not any(f"<{parent}>" in line for line in lines[at[0] : at[0] + 2]):
             wrong.append(f"{made} was created, and {parent} not flushed after it")
+    return wrong
+
+
+def lesser_file_systems(base, reported):
+    """A file system that cannot flush, lock or rename loses nothing: its files are written all the same."""
+    wrong = []
+    cases = [("fsync", error, RUN, "run/report.json") for error in ("EINVAL", "ENOSYS", "EOPNOTSUPP")]
+    cases += [("flock", error, RUN, "run/report.json") for error in ("ENOLCK", "EOPNOTSUPP", "ENOSYS")]
+    report = ["report", "run", "-o", "report.csv"]
+    cases += [("rename", error, report, "report.csv") for error in ("EBUSY", "EACCES", "EPERM", "EXDEV")]
+    for call, error, words, file in cases:
+        folder = base / f"lesser-{call}-{error}"
+        shutil.copytree(reported, folder)
+        if words == RUN:
+            shutil.rmtree(folder / "run")
+        fault = ["-e", f"trace={call}", "-e", f"inject={call}:error={error}"]
+        code, message, _ = strace(folder, fault, words)
+        if code != 0 or (folder / file).read_bytes() in (b"", b"old\n"):
+            wrong.append(f"{call} returned {error}: exit code {code}: {message}")
+        left = [path.name for path in folder.iterdir() if path.name not in ("run", "report.csv")]
+        wrong += [f"{call} returned {error}: {left} is left"] if left else []
     return wrong
 
 

@@ -4,12 +4,14 @@ output_files_test.py POSBENCH [TEST...]
 """
 
 import contextlib
+import ctypes
 import functools
 import os
 import resource
 import shutil
 import stat
 import subprocess
+import sys
 import threading
 
 from program_case import PROGRAM, TINY, Case, limit, run_tests
@@ -194,6 +196,28 @@ class SpecialFiles(Case):
         done = self.posbench(*export, "out", env=environment, code=2)
         self.assertIn(b"the folder for temporary files is '/no/such', expected one that exists", done.stderr)
         self.posbench(*export, "x.safetensors", env=environment)
+
+    @for_each_command
+    def test_a_file_is_written_in_place_if_it_cannot_be_replaced(self, arguments, expected):
+        if not sys.platform.startswith("linux"):
+            self.skipTest("only Linux has capabilities")
+        drop = 24  # PR_CAPBSET_DROP; without CAP_DAC_OVERRIDE (1), root obeys the mode of a folder
+
+        def prepare():
+            if os.geteuid() == 0:
+                ctypes.CDLL(None).prctl(drop, 1, 0, 0, 0)
+
+        (self.folder / "closed").mkdir()
+        (self.folder / "closed/out").write_text("old text that is longer than the new one may be" * 10000)
+        (self.folder / "closed").chmod(0o555)
+        self.addCleanup((self.folder / "closed").chmod, 0o755)
+        with_manifest = (self.folder / "regular.manifest.json").exists()
+        more = ["--manifest", "about.json"] if with_manifest and arguments[1] == "parity_check" else []
+        if with_manifest and not more:
+            return  # the manifest of logits is next to them
+        self.posbench(*arguments, "closed/out", *more, preexec_fn=prepare)
+        self.assertEqual((self.folder / "closed/out").read_bytes(), expected)
+        self.assertEqual([path.name for path in (self.folder / "closed").iterdir()], ["out"])
 
     @for_each_command
     def test_standard_output_by_name_is_appended_to(self, arguments, expected):

@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "harness/exchange/checksum.h"
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/run_record.h"
+#include "results/json/checksum.h"
 #include "results/reports/report_json.h"
 #include "tests/catch.h"
 #include "tests/temporary.h"
@@ -226,6 +226,51 @@ TEST_CASE("a line ends in the CRC-32 of the bytes before it, and a changed line 
                       ContainsSubstring("experiments.jsonl:1: crc32 is \"") &&
                           ContainsSubstring(": the line was changed; delete it, and 'posbench run --resume' runs "
                                             "its experiment again"));
+  }
+}
+
+TEST_CASE("a flipped bit of a manifest is refused or changes nothing that is read") {
+  const TemporaryDirectory base;
+  const std::string text = to_text(manifest());
+  const auto read = [&](const std::string& changed) {
+    const Manifest read = read_run_manifest(base.write("manifest.json", changed));
+    return to_text(read);
+  };
+  REQUIRE(read(text) == text);
+  size_t refused = 0;
+  for (size_t bit = 0; bit < 8 * text.size(); ++bit) {
+    std::string changed = text;
+    changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
+    try {
+      CHECK(read(changed) == text);
+    } catch (const InputError&) {
+      ++refused;
+    }
+  }
+  CHECK(refused > 7 * text.size());
+  CHECK_THROWS_WITH(
+      read(text.substr(0, text.find('3')) + "4" + text.substr(text.find('3') + 1)),
+      Catch::Matchers::EndsWith(": the file was changed; restore it, or delete crc32 if the change was intended"));
+  Json edited = parse_json(text, "manifest.json");
+  edited.erase("crc32");
+  edited["config"]["training"]["steps"] = 4;
+  CHECK(read_run_manifest(base.write("manifest.json", edited.dump())).config["training"]["steps"] == 4);
+}
+
+TEST_CASE("a line of a run with other settings or of another build is refused") {
+  const TemporaryDirectory base;
+  Manifest other = manifest({{"training", {{"steps", 4}}}}), newer = manifest();
+  newer.context["commit"] = "another";
+  { RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1); }
+  for (const Manifest& its : {other, newer}) {
+    RunDirectory(base / "other", Existing::refuse, its).append(result(kIds[0]), 1);
+    base.write("run/experiments.jsonl", read_whole(base / "other/experiments.jsonl"));
+    CHECK_THROWS_WITH(
+        read_run(base / "run"),
+        ContainsSubstring("experiments.jsonl:1: origin_sha256 is \"") &&
+            ContainsSubstring("the line is of a run with other settings or of another build; delete it"));
+    CHECK_THROWS_AS(RunDirectory(base / "run", Existing::resume, manifest()), InputError);
+    std::filesystem::remove_all(base / "other");
   }
 }
 

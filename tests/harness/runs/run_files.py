@@ -20,7 +20,7 @@ def files(root):
             found[name] = None
         elif path.name == "report.json":
             report = json.loads(path.read_bytes())
-            found[name] = {key: value for key, value in report.items() if key not in ("context", "timing")}
+            found[name] = {key: value for key, value in report.items() if key not in ("context", "timing", "crc32")}
         elif path.name == "experiments.jsonl":
             lines = [line_without_times(line) for line in path.read_text().splitlines()]
             found[name] = sorted(lines, key=lambda line: (line["task"], line["encoding"], line["seed"]))

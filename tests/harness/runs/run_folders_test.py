@@ -101,6 +101,31 @@ class Folders(Case):
         self.assertEqual(process.wait(), 1, message)
         self.assertIn("'run/manifest.json' was deleted while the run used it", message)
 
+    def test_an_empty_disk_takes_a_run_and_a_merge(self):
+        for name in ("run", "merged"):
+            (self.folder / name / "lost+found").mkdir(parents=True)
+        self.posbench(*TINY, "-e", "none", "-q", "-o", "run")
+        self.posbench("merge", "run", "-q", "-o", "merged")
+        self.assertTrue((self.folder / "run/lost+found").is_dir() and (self.folder / "merged/lost+found").is_dir())
+
+    def test_no_message_about_a_strangers_folder_advises_what_fails(self):
+        self.posbench(*TINY, "-e", "none", "-q", "-o", "run")
+        for file, text in (("notes.txt", "mine"), ("manifest.json", "{}")):
+            (self.folder / file).mkdir()
+            (self.folder / file / file).write_text(text)
+            for command in ([*TINY, "-q"], ["merge", "run"], ["site"]):
+                with self.subTest(file=file, command=command[0]):
+                    message = self.posbench(*command, "-o", file, code=2).stderr.decode()
+                    self.assertNotIn("--force", message)
+                    self.assertIn("choose another", message)
+
+    def test_runs_that_start_at_once_take_different_folders(self):
+        started = [self.start(*TINY, "-e", "none", "-q") for _ in range(6)]
+        self.assertEqual([process.wait() for process in started], [0] * 6, started[0].stderr.read())
+        runs = list((self.folder / "runs").iterdir())
+        self.assertEqual(len(runs), 6)
+        self.assertTrue(all((run / "report.json").exists() for run in runs))
+
     def test_a_run_whose_folder_was_made_again_leaves_the_new_run_alone(self):
         first = self.start(*LONG)
         self.wait_for(lambda: len(self.lines()) >= 1, first)

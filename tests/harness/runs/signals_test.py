@@ -30,6 +30,35 @@ class Signals(Case):
                 self.assertLess(time.monotonic() - start, limit)
                 self.assertTrue(message.startswith("interrupted; 2 of 2 experiments are stored."), message)
 
+    def test_a_signal_in_a_merge_leaves_nothing(self):
+        for shard in ("1", "2"):
+            run = [*SMOKE, "-e", "none,rope", "-s", "40", *ONE_SEQUENCE, "--save-models", "--trace-loss"]
+            self.posbench(*run, "-q", "--shard", f"{shard}/2", "-o", shard)
+        merge = ["merge", "1", "2", "-q", "-o", "all"]
+        before = self.files(".")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number):
+                process = self.start(*merge)
+                self.wait_for(lambda: any(self.folder.glob("all/models/*")), process)
+                process.send_signal(number)
+                self.assertEqual(process.wait(), 130)
+                self.assertEqual(process.stderr.read(), b"interrupted; nothing was written\n")
+                self.assertFalse((self.folder / "all").exists())
+                self.assertEqual(self.files("."), before)
+        killed = self.start(*merge)
+        self.wait_for(lambda: any(self.folder.glob("all/models/*")), killed)
+        killed.kill()
+        killed.wait()
+        message = self.posbench("report", "all", code=2).stderr.decode()
+        self.assertIn("all: 'posbench merge' was interrupted while it wrote this run; give its command again", message)
+        self.posbench(*merge)
+        merged = self.files("all")
+        for shard in ("1", "2"):
+            for file, content in self.files(shard).items():
+                if file.startswith(("models/", "losses/")):
+                    self.assertEqual(merged[file], content, file)
+        self.assertEqual(sum(file.startswith("losses/") for file in merged), 80)
+
     def test_a_resumed_run_does_not_repeat_the_steps_before_its_checkpoint(self):
         settings = ["--set", "training.steps=1000000", "--set", "training.validate_every=500"]
         run = [*SMOKE, "-e", "none", *settings, "--trace-loss", "--checkpoint-every", "1000"]

@@ -49,6 +49,18 @@ class Threads(Case):
         self.assertIn("config.training.groups is missing in without and 2 in with", refused)
         self.posbench("compare", "without", "with", "--allow-different-budget")
 
+    def test_a_run_has_as_many_jobs_as_cores_that_it_may_use(self):
+        one = min(os.sched_getaffinity(0))
+        run = self.posbench(
+            *SMOKE, "-e", "none,rope", "-o", "run", preexec_fn=lambda: os.sched_setaffinity(0, {one})
+        ).stderr.decode()
+        limit = " (1 core by the CPU affinity)" if len(os.sched_getaffinity(0)) > 1 else ""
+        self.assertIn(f"2 of 2 experiments to run, 1 at once{limit}, into run", run)
+        usable = files(self.folder / "run")
+        self.assertEqual(len(usable["experiments.jsonl"]), 2)
+        context = json.loads((self.folder / "run/report.json").read_text())["context"]
+        self.assertEqual(context.get("usable_cores", {}).get("count", 1), 1)
+
     def test_a_number_of_threads_that_is_none_is_refused_with_a_message(self):
         for number in ("0", "-1", "x", "1.5", "5000", ""):
             with self.subTest(number=number):
@@ -71,7 +83,7 @@ class Threads(Case):
         self.assertIn("training.groups", json.dumps(listed))
         self.assertIsNone(plan("--threads", "1")[1])
         last, threads = plan("--threads", "2", "-j", "1")
-        self.assertEqual(threads, "2" if os.cpu_count() > 1 else None, last)
+        self.assertEqual(threads, "2" if len(os.sched_getaffinity(0)) > 1 else None, last)
 
 
 if __name__ == "__main__":
