@@ -60,7 +60,7 @@ std::string aspects_text(const TaskInfo&);
 std::vector<std::string> encodings_of(const ClaimFile&);
 std::vector<std::string> tasks_of(const ClaimFile&);
 
-/// Returns a row for each claim: name, verdicts, statement, kind and predicted verdict.
+/// Returns a row for each claim: name, verdicts, statement and kind.
 Table claims_table(std::span<const ClaimFile* const>);
 
 /// Adds the claims about an encoding or a task, if there are any: `names_of` is encodings_of or tasks_of.

@@ -47,24 +47,15 @@ std::string means_text(const Rule& rule, Metric metric, const AllEvidence& all) 
   return fmt::format("{}", fmt::join(means, ", "));
 }
 
-/// Returns the result of a rule: the difference or the number of seeds, and the reason. Empty if the claim was not
+/// Returns the result of a rule: the difference or the number of seeds, the fraction that meets
+/// it, and the reason. Empty if the claim was not
 /// run.
 std::string result_text(const Rule& rule, const RuleResult& result) {
-  if (result.verdict == ClaimVerdict::not_run) return "";
+  if (result.verdict == Verdict::not_run) return "";
   std::string text = found_text(result);
-  if (result.reason.starts_with(text)) return result.reason;
-  const bool weaker = result.verdict == ClaimVerdict::weaker;
-  const bool contradicted = result.verdict == ClaimVerdict::contradicted;
-  const std::optional<double> p = weaker         ? result.p_below_least
-                                  : contradicted ? result.p_below_zero
-                                                 : result.p_above_least;
-  const auto* order = std::get_if<OrderRule>(&rule);
-  if (order && p && result.verdict != ClaimVerdict::inconclusive) {
-    text +=
-        fmt::format("; p {} for a difference {}, corrected for the rules of all claims",
-                    *p < 0.001 ? "< 0.001" : fmt::format("= {:.3f}", *p),
-                    contradicted ? "below 0" : fmt::format("{} {:.4g}", weaker ? "below" : "above", order->least));
-  }
+  if (const auto* order = std::get_if<OrderRule>(&rule); order && result.fraction)
+    text += fmt::format("; by more than {:.4g} in {} of all pairs of seeds", order->least,
+                        fraction_text(*result.fraction));
   return text + (result.reason.empty() ? "" : ": " + result.reason);
 }
 
@@ -73,8 +64,8 @@ void add_verdict(const ClaimFile& file, ClaimSize size, Document& document) {
   const Claim claim = claim_at(file, size);
   const ClaimResult result = stored_result(file, size);
   const bool is_full = size == ClaimSize::full;
-  document.blocks.push_back(Heading{is_full ? "Verdict at the published size" : "Verdict"});
-  std::vector<Fact> facts{{"verdict", to_string(result.verdict)}};
+  document.blocks.push_back(Heading{is_full ? "Verdict at full size" : "Verdict"});
+  std::vector<Fact> facts{{"verdict", to_string(result.verdict)}, {"by itself", to_string(result.by_itself)}};
   const bool has_one_rule = claim.rules.size() == 1;
   if (!has_one_rule) facts.push_back({"reason", result.reason});
   int seeds = 0;  // that would decide the claim; 0 if more seeds would not
@@ -103,7 +94,7 @@ Page evidence_page(const ClaimFile& file) {
     const ClaimResult result = stored_result(file, size);
     if (!is_judged(result.verdict) || (size == ClaimSize::full && file.has_one_size)) continue;
     section.plots.push_back(claim_plot(claim_at(file, size), result, stored_claims(size).evidence));
-    section.plots.back().title = size == ClaimSize::full ? "At the published size" : "Seeds";
+    section.plots.back().title = size == ClaimSize::full ? "At full size" : "Seeds";
     section.plots.back().about.clear();
   }
   return {.sections = {std::move(section)}};
@@ -133,18 +124,12 @@ std::vector<std::string> tasks_of(const ClaimFile& file) {
 }
 
 Table claims_table(std::span<const ClaimFile* const> files) {
-  Table table{{{"claim", Align::left, Names::claims},
-               {"verdict"},
-               {"published size"},
-               {"statement"},
-               {"kind"},
-               {"predicted"}},
-              {}};
+  Table table{{{"claim", Align::left, Names::claims}, {"verdict"}, {"full size"}, {"statement"}, {"kind"}}, {}};
   for (const ClaimFile* file : files) {
     const Claim& claim = file->claim;
     table.rows.push_back({claim.name, verdict_cell(stored_result(*file, ClaimSize::reduced).verdict),
                           verdict_cell(stored_result(*file, ClaimSize::full).verdict), claim.statement,
-                          to_string(claim.kind), claim.expected});
+                          to_string(claim.kind)});
   }
   return table;
 }
@@ -175,8 +160,7 @@ Document claim_document(const ClaimFile& file) {
              {"kind", to_string(claim.kind)},
              {"source read", fmt::format("{}: {}", claim.read_from, claim.read_where)},
              {"published", fmt::format("{}", fmt::join(published, "\n"))},
-             {"metric", metric_info(claim.metric).title},
-             {"predicted", claim.expected}}});
+             {"metric", metric_info(claim.metric).title}}});
   add_verdict(file, ClaimSize::reduced, document);
   if (!file.has_one_size) add_verdict(file, ClaimSize::full, document);
   document.page = [&file] { return evidence_page(file); };

@@ -50,8 +50,6 @@ struct ReproduceRequest {
   std::vector<std::string> command;
 };
 
-constexpr double kAlpha = 0.05;
-
 /// Returns the claims with the verdicts of the stored runs.
 Document list_document(const ClaimPlan& plan, ClaimSize size) {
   std::vector<ClaimResult> results;
@@ -66,11 +64,12 @@ Document list_document(const ClaimPlan& plan, ClaimSize size) {
   document.json = [table] { return to_json(table); };
   document.blocks.emplace_back(claim_verdicts(plan.claims, results));
   for (const std::string& note :
-       {std::string("verdict: by the stored runs of this size"),
+       {std::string("verdict: by the stored runs of this size; by itself: as if no other claim was judged"),
         std::string(
             "'posbench show CLAIM' has the statement, the rule and the reason, 'posbench show weaker' the claims "
             "with a verdict, and --format csv all columns"),
-        "verdicts: " + count_verdicts(results), "kinds: " + claim_kinds(plan.claims)})
+        "verdicts: " + count_verdicts(results), "by itself: " + count_verdicts(results, &ClaimResult::by_itself),
+        "kinds: " + claim_kinds(plan.claims)})
     document.blocks.emplace_back(Note{note});
   return document;
 }
@@ -186,28 +185,6 @@ void check_unfinished(const ClaimPlan& plan, const fs::path& directory) {
   }
 }
 
-/// Judges the claims of `plan` together with all others, because the correction is for all. The runs of the others
-/// in the directories count too.
-std::vector<ClaimResult> judge_among_all(const ClaimPlan& plan, const AllEvidence& evidence, ClaimSize size,
-                                         const std::vector<fs::path>& directories) {
-  ClaimPlan all = plan_claims({}, size);
-  for (ClaimRun& run : all.runs) {  // the chosen ones may need more seeds
-    const auto chosen = std::ranges::find(plan.runs, run.name, &ClaimRun::name);
-    if (chosen != plan.runs.end()) run = *chosen;
-  }
-  AllEvidence of_all = evidence;
-  if (plan.claims.size() < all.claims.size()) {
-    of_all.merge(collect_evidence(all, directories, OtherSettings::skipped));
-  }
-  const std::vector<ClaimResult> results = judge_claims(all.claims, of_all, kAlpha);
-  std::vector<ClaimResult> chosen;
-  // Both plans are sorted by name.
-  for (size_t i = 0; i < results.size() && chosen.size() < plan.claims.size(); ++i) {
-    if (all.claims[i].name == plan.claims[chosen.size()].name) chosen.push_back(results[i]);
-  }
-  return chosen;
-}
-
 /// Judges the claims by the finished runs and prints the verdicts. Writes claims.json and claims.html after
 /// training.
 void judge(const ReproduceRequest& request, ClaimPlan plan, const std::vector<fs::path>& directories) {
@@ -223,9 +200,9 @@ void judge(const ReproduceRequest& request, ClaimPlan plan, const std::vector<fs
     }
   }
   const fs::path& directory = directories.front();
-  const std::vector<ClaimResult> results = judge_among_all(plan, evidence, request.size, directories);
+  const std::vector<ClaimResult> results = judge_claims(plan.claims, evidence);
   Document document =
-      make_claims_document(plan.claims, results, evidence, request.size, kAlpha, directory.string());
+      make_claims_document(plan.claims, results, evidence, request.size, kClaimAlpha, directory.string());
   if (!request.judge_only) {
     const fs::path file = directory / "claims.json", page = directory / "claims.html";
     write_file(file, render(document, Format::json));
@@ -310,8 +287,8 @@ void add_options(Command& command, const std::shared_ptr<ReproduceRequest>& requ
       .excludes("--list");
   command.flag(
       "--full", [request] { request->size = ClaimSize::full; },
-      "train at the published sizes, or the closest ones that the suite has; most claims then need a cluster; "
-      "with --list, the verdicts at these sizes");
+      "train at the full size, which is the published one or the closest that the suite has; most claims then need a cluster; "
+      "with --list, the verdicts at this size");
   command.folder("-o,--output", request->directory, "directory of the runs")
       .default_text("runs/claims, or runs/claims-full")
       .output();

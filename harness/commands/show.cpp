@@ -162,19 +162,19 @@ std::optional<Document> verdict_document(const std::string& text) {
   std::string called = lower_case(text);
   std::ranges::replace(called, '_', ' ');
   Document document{.title = fmt::format("{} (verdict)", called), .blocks = {}};
-  for (const ClaimVerdict verdict : kClaimVerdicts) {
+  for (const Verdict verdict : kComparisonVerdicts) {
     if (called != to_string(verdict)) continue;
-    document.blocks.push_back(Facts{{{"of a claim", meaning(verdict)}}});
+    document.blocks.push_back(
+        Facts{{{"meaning", meaning(verdict)}, {"example", "posbench compare before after"}}});
+  }
+  for (const Verdict verdict : kClaimVerdicts) {
+    if (called != to_string(verdict)) continue;
+    if (document.blocks.empty()) document.blocks.push_back(Facts{{{"meaning", meaning(verdict)}}});
     std::vector<const ClaimFile*> files;
     for (const ClaimFile& file : claim_files()) {
       if (stored_result(file, ClaimSize::reduced).verdict == verdict) files.push_back(&file);
     }
     document.blocks.push_back(claims_table(files));
-  }
-  for (const Verdict verdict : kVerdicts) {
-    if (called == to_string(verdict))
-      document.blocks.push_back(
-          Facts{{{"of compare", meaning(verdict)}, {"example", "posbench compare before after"}}});
   }
   if (document.blocks.empty()) return std::nullopt;
   return document;

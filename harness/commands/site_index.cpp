@@ -37,7 +37,7 @@ std::map<std::string, BoardCounts> count_tasks(const Board& board) {
       count.cost = cost_text(row);
       if (!task.mark.empty()) continue;
       ++count.tasks;
-      count.learned += row.status != BoardStatus::not_learned ? 1 : 0;
+      count.learned += row.status != Verdict::not_learned ? 1 : 0;
       count.in_first_tier += row.tier == 1 ? 1 : 0;
     }
   }
@@ -171,9 +171,9 @@ void add_claims(Document& document) {
   document.blocks.push_back(Heading{"Claims"});
   document.blocks.push_back(claims_table(files));
   document.blocks.push_back(Note{fmt::format(
-      "Verdicts of the stored runs: {}. Kinds: {}. The column 'published size' has the verdicts on models of the published "
-      "size. The page Claims, above, counts the verdicts by family, and has plots of the published and the found values.",
-      claim_notes(judged.claims, judged.results).front(), claim_kinds(judged.claims))});
+      "Verdicts of the stored runs: {}. Kinds: {}. The column 'full size' has the verdicts at the published size or the "
+      "closest that was trained. The page Claims, above, counts the verdicts by family, and has plots of the published and the found values.",
+      count_verdicts(judged.results), claim_kinds(judged.claims))});
 }
 
 }  // namespace
@@ -201,7 +201,9 @@ Document claims_document(const FindPage& find_page) {
   Page page;
   for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
     const Judged judged = judged_claims(size);
-    const std::string name = size == ClaimSize::full ? "published" : "reduced";
+    const std::string name = to_string(size);
+    document.blocks.push_back(Text{fmt::format("Published against found, {} size: {}.", name,
+                                               published_contrasts_text(judged.claims, judged.results))});
     document.blocks.push_back(Text{
         fmt::format("{} claims at the {} size: {}.", judged.claims.size(), name, count_verdicts(judged.results))});
     page.sections.push_back(

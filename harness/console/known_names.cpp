@@ -68,9 +68,9 @@ NameList explained_names() {
   for (const OptionInfo& setting : all_settings()) names.push_back(setting.name);
   for (const MetricInfo& metric : metrics()) names.push_back(metric.name);
   append(names, known_names(ValueKind::claim));
-  for (const ClaimVerdict verdict : kClaimVerdicts) names.push_back(word_of(verdict));
-  for (const Verdict verdict : kVerdicts) {
-    const std::string name = one_word(to_string(verdict));
+  for (const Verdict verdict : kClaimVerdicts) names.push_back(word_of(verdict));
+  for (const Verdict verdict : kComparisonVerdicts) {
+    const std::string name = word_of(verdict);
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;

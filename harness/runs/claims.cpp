@@ -110,15 +110,13 @@ std::string difference_without_seeds(const Report& report, const RunConfig& conf
   return difference(before, now);
 }
 
-/// Reads the report of a run with all its seeds. Returns nothing if it is missing, unfinished or skipped.
-std::optional<Report> read_run(const ClaimRun& run, const fs::path& directory, OtherSettings other_settings,
-                               bool fewer_seeds_refused) {
+/// Reads the report of a run with all its seeds. Returns nothing if it is missing or unfinished.
+std::optional<Report> read_run(const ClaimRun& run, const fs::path& directory, bool fewer_seeds_refused) {
   const fs::path path = find_report(directory / run.name);
   if (path.empty()) return {};
   Report report = read_user_files([&] { return read_report(path); });
   const std::string other = difference_without_seeds(report, run.config);
   if (!other.empty()) {
-    if (other_settings == OtherSettings::skipped) return {};
     throw InputError(fmt::format(
         "{} has other settings than its claims: {}; remove it, and 'posbench reproduce' trains it again",
         path.string(), other));
@@ -161,7 +159,10 @@ ClaimResult stored_result(const ClaimFile& file, ClaimSize size) {
   const auto found = results.find(file.claim.name);
   ClaimResult result;
   if (!setting.comparable) {
-    result = {.verdict = ClaimVerdict::not_comparable, .reason = setting.differs, .rules = {}};
+    result = {.verdict = Verdict::not_comparable,
+              .by_itself = Verdict::not_comparable,
+              .reason = setting.differs,
+              .rules = {}};
   } else if (found != results.end()) {
     result = found->second;
   }
@@ -217,13 +218,11 @@ ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size, 
   return plan;
 }
 
-AllEvidence collect_evidence(const ClaimPlan& plan, const std::vector<fs::path>& directories,
-                             OtherSettings other_settings) {
+AllEvidence collect_evidence(const ClaimPlan& plan, const std::vector<fs::path>& directories) {
   std::map<std::string, Report> reports;
   for (const ClaimRun& run : plan.runs) {
     for (const fs::path& directory : directories) {
-      const bool seeds_refused = other_settings == OtherSettings::refused && directory == directories.front();
-      if (std::optional<Report> report = read_run(run, directory, other_settings, seeds_refused)) {
+      if (std::optional<Report> report = read_run(run, directory, directory == directories.front())) {
         reports.emplace(run.name, *std::move(report));
         break;
       }

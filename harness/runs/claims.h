@@ -41,15 +41,10 @@ Claim claim_at(const ClaimFile&, ClaimSize);
 /// Returns the names of the runs that a claim of a plan needs.
 std::set<std::string> needed_runs(const Claim&);
 
-/// States if a report with other settings than the plan's, or with fewer seeds in the first directory, is an error
-/// or is skipped.
-enum class OtherSettings { refused, skipped };
-
 /// Reads the results for these claims from run directories. A run is read in the first directory that has all its
 /// seeds, and may have more. Runs that are missing or unfinished are skipped. Throws InputError if a report is
-/// invalid, or if it is refused.
-AllEvidence collect_evidence(const ClaimPlan&, const std::vector<std::filesystem::path>& directories,
-                             OtherSettings = OtherSettings::refused);
+/// invalid, has other settings than the plan, or has fewer seeds in the first directory.
+AllEvidence collect_evidence(const ClaimPlan&, const std::vector<std::filesystem::path>& directories);
 
 /// Removes the claims that are not comparable or have a run without evidence, and the runs and the evidence that
 /// no other claim needs.

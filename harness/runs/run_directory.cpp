@@ -289,9 +289,10 @@ void RunDirectory::separate_lines() {
 
 void RunDirectory::check_in_place() const {
   lines_->check_in_place();
-  if (!fs::exists(path_ / kManifestFile)) {
+  const fs::path manifest = path_ / (is_merging_ ? kMergedManifestFile : kManifestFile);
+  if (!fs::exists(manifest)) {
     throw FileError(fmt::format("'{}' was deleted while the run used it; restore it, or start another run",
-                                (path_ / kManifestFile).string()));
+                                manifest.string()));
   }
 }
 

@@ -19,6 +19,14 @@ std::string difference_text(double difference) {
   return text == "-0.000" ? "+0.000" : text;
 }
 
+Cell verdict_cell(Verdict verdict) { return {to_string(verdict), tone(verdict)}; }
+
+Tone tone(Verdict verdict) {
+  if (verdict == Verdict::better || verdict == Verdict::reproduced) return Tone::good;
+  if (verdict == Verdict::worse || verdict == Verdict::contradicted) return Tone::bad;
+  return verdict == Verdict::same || verdict == Verdict::not_run ? Tone::faint : Tone::plain;
+}
+
 std::string unfinished_letters(bool diverged, bool failed) {
   return std::string(diverged ? "d" : "") + (failed ? "f" : "");
 }

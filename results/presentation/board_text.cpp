@@ -26,7 +26,7 @@ bool any_row(const Board& board, const std::function<bool(const BoardRow&)>& tes
                              [&](const BoardTask& task) { return std::ranges::any_of(all_rows(task), test); });
 }
 
-bool any(const Board& board, BoardStatus status) {
+bool any(const Board& board, Verdict status) {
   return any_row(board, [&](const BoardRow& row) { return row.status == status; });
 }
 
@@ -89,13 +89,13 @@ std::string seed_range_text(const BoardRow& row) {
 std::string in_distribution_text(const BoardRow& row) {
   if (!row.in_distribution) return "-";
   std::string text = accuracy_text(*row.in_distribution);
-  if (row.status != BoardStatus::not_learned || !row.learned.late_gain) return text;
+  if (row.status != Verdict::not_learned || !row.learned.late_gain) return text;
   return fmt::format("{} ({:+.2f})", text, *row.learned.late_gain);
 }
 
 std::string status_text(const BoardRow& row) {
   if (row.is_recurrent)
-    return row.status == BoardStatus::not_learned ? "recurrent, " + to_string(row.status) : "recurrent";
+    return row.status == Verdict::not_learned ? "recurrent, " + to_string(row.status) : "recurrent";
   return row.tier ? fmt::format("tier {}", *row.tier) : to_string(row.status);
 }
 
@@ -188,7 +188,7 @@ Table board_table(const BoardTask& task) {
   table.columns.push_back({"in distribution", Align::right});
   table.columns.push_back({"cost", Align::right});
   for (const BoardRow& row : rows) {
-    const bool unknown = row.status == BoardStatus::not_learned;
+    const bool unknown = row.status == Verdict::not_learned;
     const Tone tone = unknown ? Tone::faint : row.tier == 1 ? Tone::good : Tone::plain;
     const Tone best = row.tier == 1 ? Tone::good : Tone::plain;
     std::vector<Cell> cells{Cell{name_text(row), best}, Cell{tier_text(row), tone}};
@@ -289,11 +289,11 @@ std::vector<std::string> board_notes(const Board& board, const BoardTexts& texts
         "much that more are needed to tell it from the best of its tier.",
         kTierDifference));
   }
-  if (any(board, BoardStatus::too_few_seeds)) {
+  if (any(board, Verdict::too_few_seeds)) {
     notes.push_back(
         fmt::format("too few seeds: fewer than {}, with which no test can tell encodings apart.", kEnoughSeeds));
   }
-  if (any(board, BoardStatus::not_learned)) {
+  if (any(board, Verdict::not_learned)) {
     notes.push_back(fmt::format(
         "not learned: most seeds are under {} in distribution, so the out-of-distribution accuracy says nothing about the "
         "encoding; in brackets, how much validation accuracy still rose in the last {:.0f} % of training.",

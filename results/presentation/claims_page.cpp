@@ -17,26 +17,28 @@
 #include "results/document/page.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/claims_text.h"
+#include "results/statistics/seed_pairs.h"
 
 namespace posbench {
 namespace {
 
 /// Verdicts of claims that have a plot.
-constexpr ClaimVerdict kPlotted[] = {ClaimVerdict::contradicted, ClaimVerdict::weaker, ClaimVerdict::inconclusive,
-                                     ClaimVerdict::reproduced};
+constexpr Verdict kPlotted[] = {Verdict::contradicted, Verdict::weaker,        Verdict::rival_undertrained,
+                                Verdict::not_learned,  Verdict::too_few_seeds, Verdict::inconclusive,
+                                Verdict::reproduced};
 
 /// One line of a claim's plot.
 struct Line {
   const ClaimCell* cell;
   std::string series;
   std::optional<double> threshold;
-  std::string need;  // the condition on the mean, or on nine in ten seeds
+  std::string need;  // the condition on the seeds
 };
 
-std::optional<double> mean_of(const ClaimCell& cell, Metric metric, const AllEvidence& all) {
+std::optional<double> median_of(const ClaimCell& cell, Metric metric, const AllEvidence& all) {
   const auto found = all.find(evidence_key(cell, metric));
   if (found == all.end()) return std::nullopt;
-  return mean(found->second.values);
+  return SeedPairs(found->second.values, std::vector{0.0}).median();
 }
 
 std::vector<Line> lines_of(const Claim& claim, const AllEvidence& all) {
@@ -44,16 +46,16 @@ std::vector<Line> lines_of(const Claim& claim, const AllEvidence& all) {
   for (const Rule& rule : claim.rules) {
     if (const auto* level = std::get_if<LevelRule>(&rule)) {
       const double bound = level->at_least ? *level->at_least : *level->at_most;
-      lines.push_back(
-          {&level->cell, "claimed level", bound,
-           fmt::format("nine in ten seeds need {} {:.3g}", level->at_least ? "at least" : "at most", bound)});
+      lines.push_back({&level->cell, "claimed level", bound,
+                       fmt::format("more than half of all seeds need {} {:.3g}",
+                                   level->at_least ? "at least" : "at most", bound)});
       continue;
     }
     const auto& order = std::get<OrderRule>(rule);
-    const std::optional<double> low = mean_of(order.low, claim.metric, all);
+    const std::optional<double> low = median_of(order.low, claim.metric, all);
     const std::optional<double> threshold = low ? std::optional(*low + order.least) : std::nullopt;
     lines.push_back({&order.high, "claimed to be higher", threshold,
-                     threshold ? fmt::format("the mean must be above {:.3f}: {:.3g} more than that of {}",
+                     threshold ? fmt::format("the median must be above {:.3f}: {:.3g} more than that of {}",
                                              *threshold, order.least, order.low.encoding)
                                : ""});
     lines.push_back({&order.low, "claimed to be lower", std::nullopt, ""});
@@ -81,7 +83,9 @@ std::string findings(const Claim& claim, const ClaimResult& result) {
 std::string about(const Claim& claim, const ClaimResult& result) {
   std::string text = fmt::format("{} ({}, {}). {} ({}: {}). {}", claim.name, claim.family, to_string(claim.kind),
                                  claim.source, claim.read_from, claim.read_where, findings(claim, result));
-  if (!result.reason.empty()) text += fmt::format("; {}: {}", to_string(result.verdict), result.reason);
+  text += fmt::format("; {}", to_string(result.verdict));
+  if (result.by_itself != result.verdict) text += fmt::format(" (by itself {})", to_string(result.by_itself));
+  if (!result.reason.empty()) text += ": " + result.reason;
   text += '.';
   std::vector<std::string> numbers;
   std::string what;
@@ -154,7 +158,7 @@ std::vector<Plot> published_plots(std::span<const Claim> claims, std::span<const
                                {"low", "from"},
                                {"high", "to"}}};
   differences.signals = {{"x_title", "published difference"},
-                         {"y_title", "found difference, with its 95 % interval"},
+                         {"y_title", "found difference, the median over pairs of seeds, with its 95 % interval"},
                          {"bound", 0.25},
                          {"addresses", Json::object()}};
   Plot levels = differences;
@@ -233,10 +237,12 @@ Page make_page(std::span<const Claim> claims, std::span<const ClaimResult> resul
   Page page{.title = fmt::format("{}: {} about position encodings", short_run_name(directory),
                                  counted(claims.size(), "claim")),
             .notes = {fmt::format("Verdicts at the {} size.", to_string(size))}};
+  const std::string agreement = published_contrasts_text(claims, results);
+  if (!agreement.empty()) page.notes.insert(page.notes.begin(), "Published against found: " + agreement + ".");
   page.sections.push_back(
       {"Published and found", "",
        published_plots(claims, results, all, [](const Claim& claim) { return "#claim=" + claim.name; })});
-  for (const ClaimVerdict verdict : kPlotted) {
+  for (const Verdict verdict : kPlotted) {
     Section section{fmt::format("Claims: {}", to_string(verdict)), kAboutEvidence, {}};
     for (size_t i = 0; i < claims.size(); ++i) {
       if (results[i].verdict == verdict) section.plots.push_back(claim_plot(claims[i], results[i], all));

@@ -13,8 +13,8 @@ namespace posbench {
 
 /// The explanation of claim_plot.
 inline constexpr const char* kAboutEvidence =
-    "A dot is a seed, a colored bar the mean. The red bar is the bound: the mean of the encoding that is claimed to be "
-    "higher must exceed it significantly, and nine in ten seeds must reach a claimed level. A gray diamond is the published "
+    "A dot is a seed, a colored bar the mean. The red bar is the median of the encoding that should be lower plus "
+    "the bound, or the level that more than half of all seeds must reach. A gray diamond is the published "
     "value, if it is an accuracy or an error.";
 
 /// Returns the verdicts of claims, which judge_claims() found with `alpha` by the runs in a directory. The page

@@ -4,44 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
-#include <map>
+#include <cmath>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
 #include "results/presentation/accuracy_text.h"
+#include "results/statistics/published_contrasts.h"
 
 namespace posbench {
 namespace {
-
-Tone tone(ClaimVerdict verdict) {
-  switch (verdict) {
-    case ClaimVerdict::reproduced:
-      return Tone::good;
-    case ClaimVerdict::contradicted:
-      return Tone::bad;
-    case ClaimVerdict::not_run:
-      return Tone::faint;
-    case ClaimVerdict::weaker:
-    case ClaimVerdict::inconclusive:
-    case ClaimVerdict::not_comparable:
-      break;
-  }
-  return Tone::plain;
-}
-
-/// Returns a published number as an accuracy from 0 to 1; empty if it is something else, such as a gain.
-std::optional<double> as_accuracy(const Published& published) {
-  const auto has = [&](const char* words) { return published.what.find(words) != std::string::npos; };
-  if (has(" in %") && !has("gain")) return has("error") ? 1 - published.value / 100 : published.value / 100;
-  if (published.what.starts_with("sequence accuracy")) return published.value;
-  return std::nullopt;
-}
 
 std::string cell_text(const ClaimCell& cell) {
   return fmt::format("{} {} {}", cell.encoding, cell.task, cell.split);
@@ -49,11 +23,7 @@ std::string cell_text(const ClaimCell& cell) {
 
 }  // namespace
 
-bool is_judged(ClaimVerdict verdict) {
-  return verdict != ClaimVerdict::not_run && verdict != ClaimVerdict::not_comparable;
-}
-
-Cell verdict_cell(ClaimVerdict verdict) { return {to_string(verdict), tone(verdict)}; }
+bool is_judged(Verdict verdict) { return verdict != Verdict::not_run && verdict != Verdict::not_comparable; }
 
 std::string rule_text(const Rule& rule) {
   if (const auto* level = std::get_if<LevelRule>(&rule)) {
@@ -68,21 +38,6 @@ std::string rule_text(const Rule& rule) {
   return fmt::format("{} > {}", cell_text(order.high), cell_text(order.low));
 }
 
-std::optional<double> published_accuracy(const Claim& claim, const ClaimCell& cell) {
-  if (claim.kind == ClaimKind::other_task) return std::nullopt;
-  const auto is_of = [](const std::string& stated, const std::string& name) {
-    return stated.empty() || stated == name;
-  };
-  std::vector<double> found;
-  for (const Published& published : claim.published) {
-    const std::optional<double> value = as_accuracy(published);
-    if (value && published.encoding == cell.encoding && is_of(published.task, cell.task) &&
-        is_of(published.split, cell.split))
-      found.push_back(*value);
-  }
-  return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
-}
-
 std::string published_text(const Claim& claim, const Rule& rule) {
   if (const auto* order = std::get_if<OrderRule>(&rule)) return order->gap ? difference_text(*order->gap) : "-";
   const std::optional<double> accuracy = published_accuracy(claim, std::get<LevelRule>(rule).cell);
@@ -90,12 +45,33 @@ std::string published_text(const Claim& claim, const Rule& rule) {
 }
 
 std::string found_text(const RuleResult& result) {
-  if (result.reached) return fmt::format("{} of {} seeds", result.reached->correct, result.reached->total);
+  if (result.reached) {
+    std::string seeds = fmt::format("{} of {} seeds", result.reached->correct, result.reached->total);
+    return result.fraction ? fmt::format("{} ({} of all)", seeds, fraction_text(*result.fraction)) : seeds;
+  }
   if (!result.difference) return "-";
   std::string difference = difference_text(*result.difference);
   if (!result.interval) return difference;
   return fmt::format("{} ({} to {})", difference, difference_text(result.interval->low),
                      difference_text(result.interval->high));
+}
+
+std::string fraction_text(Interval fraction) {
+  return fmt::format("{:.2f} to {:.2f}", std::floor(100 * fraction.low) / 100,
+                     std::ceil(100 * fraction.high) / 100);
+}
+
+std::string published_contrasts_text(std::span<const Claim> claims, std::span<const ClaimResult> results) {
+  const PublishedContrasts all = compare_with_published(claims, results);
+  if (all.contrasts == 0) return "";
+  std::string text = fmt::format(
+      "of {} that a source states, {} have the published sign here, and {} a size between half "
+      "and twice the published one",
+      all.contrasts == 1 ? "1 difference" : fmt::format("{} differences", all.contrasts), all.same_sign,
+      all.similar_size);
+  if (!all.rank_correlation) return text;
+  return text + fmt::format("; their rank correlation is {:.2f} ({:.2f} to {:.2f}, 95 %)", *all.rank_correlation,
+                            all.interval->low, all.interval->high);
 }
 
 std::string claim_kinds(std::span<const Claim> claims) {
@@ -108,10 +84,10 @@ std::string claim_kinds(std::span<const Claim> claims) {
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-std::string count_verdicts(std::span<const ClaimResult> results) {
+std::string count_verdicts(std::span<const ClaimResult> results, Verdict ClaimResult::*member) {
   std::vector<std::string> counts;
-  for (const ClaimVerdict verdict : kClaimVerdicts) {
-    const auto count = std::ranges::count(results, verdict, &ClaimResult::verdict);
+  for (const Verdict verdict : kClaimVerdicts) {
+    const auto count = std::ranges::count(results, verdict, member);
     if (count > 0) counts.push_back(fmt::format("{} {}", count, to_string(verdict)));
   }
   return fmt::format("{}", fmt::join(counts, ", "));
@@ -119,20 +95,21 @@ std::string count_verdicts(std::span<const ClaimResult> results) {
 
 Table claim_list(std::span<const Claim> claims, std::span<const ClaimResult> results) {
   Table table{
-      {{"claim"}, {"family"}, {"verdict"}, {"predicted"}, {"kind"}, {"statement"}, {"reason of the verdict"}}, {}};
+      {{"claim"}, {"family"}, {"verdict"}, {"by itself"}, {"kind"}, {"statement"}, {"reason of the verdict"}}, {}};
   for (size_t i = 0; i < claims.size(); ++i) {
     const Claim& claim = claims[i];
     const std::string& reason = results[i].reason;
-    table.rows.push_back({claim.name, claim.family, to_string(results[i].verdict), claim.expected,
+    table.rows.push_back({claim.name, claim.family, to_string(results[i].verdict), to_string(results[i].by_itself),
                           to_string(claim.kind), claim.statement, reason.empty() ? "-" : reason});
   }
   return table;
 }
 
 Table claim_verdicts(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  Table table{{{"claim"}, {"verdict"}, {"kind"}}, {}};
+  Table table{{{"claim"}, {"verdict"}, {"by itself"}, {"kind"}}, {}};
   for (size_t i = 0; i < claims.size(); ++i)
-    table.rows.push_back({claims[i].name, verdict_cell(results[i].verdict), to_string(claims[i].kind)});
+    table.rows.push_back({claims[i].name, verdict_cell(results[i].verdict), verdict_cell(results[i].by_itself),
+                          to_string(claims[i].kind)});
   return table;
 }
 
@@ -156,8 +133,15 @@ Table claim_table(std::span<const Claim> claims, std::span<const ClaimResult> re
 
 std::vector<std::string> claim_notes(std::span<const Claim> claims, std::span<const ClaimResult> results) {
   std::vector<std::string> notes{count_verdicts(results)};
-  if (std::ranges::any_of(results, [](const auto& result) { return result.verdict == ClaimVerdict::not_run; })) {
-    notes.emplace_back("not run: " + meaning(ClaimVerdict::not_run) + "; --dry-run lists what is left to train");
+  size_t rules = 0;
+  for (const ClaimResult& result : results) rules += is_judged(result.verdict) ? result.rules.size() : 0;
+  notes.push_back(fmt::format(
+      "by itself, as if no other rule was judged: {}; of these {} rules, at most {:.3g} are expected to be wrong",
+      count_verdicts(results, &ClaimResult::by_itself), rules, kClaimAlpha * static_cast<double>(rules)));
+  if (const std::string text = published_contrasts_text(claims, results); !text.empty())
+    notes.push_back("published against found: " + text);
+  if (std::ranges::any_of(results, [](const auto& result) { return result.verdict == Verdict::not_run; })) {
+    notes.emplace_back("not run: " + meaning(Verdict::not_run) + "; --dry-run lists what is left to train");
   }
   notes.push_back("kinds: " + claim_kinds(claims));
   for (size_t i = 0; i < claims.size(); ++i) {

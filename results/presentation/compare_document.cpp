@@ -116,22 +116,6 @@ int count(const Comparison& comparison, Verdict verdict) {
                                         [&](const ComparisonRow& row) { return row.verdict == verdict; }));
 }
 
-Tone tone(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::better:
-      return Tone::good;
-    case Verdict::worse:
-      return Tone::bad;
-    case Verdict::same:
-      return Tone::faint;
-    case Verdict::inconclusive:
-    case Verdict::not_learned:
-    case Verdict::too_few_seeds:
-      break;
-  }
-  return Tone::plain;
-}
-
 /// Returns the gain in the last 40 % of training on a side that has not learned. With two such sides, returns the
 /// greater gain.
 std::optional<double> late_gain(const ComparisonRow& row) {

@@ -78,7 +78,7 @@ std::string short_text(const EncodingCard& card) {
   std::vector<std::string> learned, low;
   for (const BoardTask& task : card.board.tasks) {
     const BoardRow& row = task.rows.front();
-    if (!task.mark.empty() || row.status == BoardStatus::not_learned) continue;
+    if (!task.mark.empty() || row.status == Verdict::not_learned) continue;
     learned.push_back(task.task);
     if (row.mean < kLow) low.push_back(task.task);
   }
@@ -181,7 +181,7 @@ Plot task_plot(const EncodingCard& card) {
   plot.signals = {{"x_title", "sequence accuracy"}, {"zero", true}};
   std::vector<const BoardTask*> tasks;
   for (const BoardTask& task : card.board.tasks) {
-    if (task.rows.front().status != BoardStatus::not_learned) tasks.push_back(&task);
+    if (task.rows.front().status != Verdict::not_learned) tasks.push_back(&task);
   }
   std::ranges::stable_sort(tasks, {}, [](const BoardTask* task) { return -task->rows.front().mean; });
   for (const BoardTask* task : tasks) {

@@ -26,7 +26,7 @@ const BoardRow& only_row(const BoardTask& task) {
   return task.rows.empty() ? task.recurrent.front() : task.rows.front();
 }
 
-bool is_not_learned(const BoardRow& row) { return row.status == BoardStatus::not_learned; }
+bool is_not_learned(const BoardRow& row) { return row.status == Verdict::not_learned; }
 
 /// Returns the tasks that `is_chosen`, best first.
 template <class IsChosen>
@@ -98,7 +98,7 @@ const BoardRow* find_row(const BoardTask& task, const std::string& encoding) {
 /// Returns the mean, or 0 if the encoding has not learned or not run the task.
 double value_of(const BoardTask& task, const std::string& encoding) {
   const BoardRow* row = find_row(task, encoding);
-  return row == nullptr || row->status == BoardStatus::not_learned ? 0 : row->mean;
+  return row == nullptr || row->status == Verdict::not_learned ? 0 : row->mean;
 }
 
 /// Returns true if the encodings are in different tiers.
@@ -131,12 +131,11 @@ std::string overview_text(const Board& board) {
     if (tasks > 0) counts.push_back(fmt::format("{} on {}", what, tasks));
   };
   add("learned",
-      count([](const BoardRow& row) { return row.is_recurrent && row.status != BoardStatus::not_learned; }));
+      count([](const BoardRow& row) { return row.is_recurrent && row.status != Verdict::not_learned; }));
   add("tier 1", count([](const BoardRow& row) { return row.tier == 1; }));
   add("a lower tier", count([](const BoardRow& row) { return row.tier && *row.tier > 1; }));
-  add("too few seeds for a tier",
-      count([](const BoardRow& row) { return row.status == BoardStatus::too_few_seeds; }));
-  add("not learned", count([](const BoardRow& row) { return row.status == BoardStatus::not_learned; }));
+  add("too few seeds for a tier", count([](const BoardRow& row) { return row.status == Verdict::too_few_seeds; }));
+  add("not learned", count([](const BoardRow& row) { return row.status == Verdict::not_learned; }));
   std::string text =
       fmt::format("{} on {} tasks, {}: {}.", name_text(first), board.tasks.size() - marked_tasks(board).size(),
                   split_title(board.options), fmt::join(counts, ", "));
@@ -195,9 +194,9 @@ Table side_by_side_table(const Board& board, const std::vector<std::string>& enc
     for (const std::string& encoding : encodings) {
       const BoardRow* row = find_row(*task, encoding);
       const bool is_best = row != nullptr && differ && row->tier && row->tier == task->rows.front().tier;
-      cells.emplace_back(row == nullptr                            ? "-"
-                         : row->status == BoardStatus::not_learned ? "not learned"
-                                                                   : accuracy_text(row->mean),
+      cells.emplace_back(row == nullptr                        ? "-"
+                         : row->status == Verdict::not_learned ? to_string(row->status)
+                                                               : accuracy_text(row->mean),
                          is_best ? Tone::good : Tone::plain);
     }
     table.rows.push_back(std::move(cells));

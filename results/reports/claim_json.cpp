@@ -13,7 +13,6 @@
 namespace posbench {
 namespace {
 
-const std::vector<std::string> kExpected = {"reproduced", "contradicted", "inconclusive", "not comparable"};
 const std::string kOwnSource = "this repository";
 const std::vector<std::string> kReadFrom = {"paper text",  "authors' code",  "authors' output",
                                             "second-hand", "not read again", kOwnSource};
@@ -55,10 +54,13 @@ Rule read_rule(const Field& field, const ClaimFile& file) {
   const Field high = order["high"], low = order["low"];
   order.refuse_other_keys({"high", "low", "gap", "least"});
   for (const Field* cell : {&high, &low}) cell->refuse_other_keys({"task", "encoding", "split", "learned_from"});
-  return OrderRule{.high = read_cell(high, file),
-                   .low = read_cell(low, file),
-                   .gap = number_or_nothing(order, "gap", 0, 1),
-                   .least = order["least"].number(0, 1)};
+  OrderRule rule{.high = read_cell(high, file),
+                 .low = read_cell(low, file),
+                 .gap = number_or_nothing(order, "gap", 0, 1),
+                 .least = order["least"].number(0, 1)};
+  if (rule.gap && file.claim.kind == ClaimKind::own_statement)
+    order["gap"].fail("expected none, since an own statement has no published difference");
+  return rule;
 }
 
 ClaimKind read_claim_kind(const Field& claim) {
@@ -76,6 +78,8 @@ void read_origin(const Field& field, Claim& claim) {
   const Field kind = field["kind"], read_from = field["read_from"];
   if (claim.kind == ClaimKind::published_number && claim.published.empty())
     kind.fail("expected numbers in 'published'");
+  if (claim.kind == ClaimKind::own_statement && !claim.published.empty())
+    kind.fail("expected no numbers in 'published'");
   if ((claim.kind == ClaimKind::own_statement) != (claim.read_from == kOwnSource)) {
     read_from.fail(fmt::format("expected '{}' for the kind '{}', and for no other", kOwnSource,
                                to_string(ClaimKind::own_statement)));
@@ -110,6 +114,17 @@ Json write_cell(const ClaimCell& cell, Metric metric) {
   return json;
 }
 
+Json interval_json(const std::optional<Interval>& interval) {
+  if (!interval) return nullptr;
+  return {{"low", six_decimals(interval->low)}, {"high", six_decimals(interval->high)}};
+}
+
+std::optional<Interval> read_interval(const Field& rule, const char* key) {
+  if (!rule.has(key) || rule[key].null()) return std::nullopt;
+  const Field interval = rule[key];
+  return Interval{interval["low"].number(-1, 1), interval["high"].number(-1, 1)};
+}
+
 Json write_rule(const Rule& rule, const RuleResult& result, Metric metric) {
   Json json;
   if (const auto* order = std::get_if<OrderRule>(&rule)) {
@@ -118,11 +133,7 @@ Json write_rule(const Rule& rule, const RuleResult& result, Metric metric) {
     json["published_gap"] = six_decimals_or_null(order->gap);
     json["least"] = order->least;
     json["difference"] = six_decimals_or_null(result.difference);
-    json["interval"] = nullptr;
-    if (result.interval) {
-      json["interval"] = {{"low", six_decimals(result.interval->low)},
-                          {"high", six_decimals(result.interval->high)}};
-    }
+    json["interval"] = interval_json(result.interval);
     json["p_above_least"] = six_decimals_or_null(result.p_above_least);
     json["p_below_zero"] = six_decimals_or_null(result.p_below_zero);
     json["p_below_least"] = six_decimals_or_null(result.p_below_least);
@@ -134,7 +145,9 @@ Json write_rule(const Rule& rule, const RuleResult& result, Metric metric) {
     json["reached"] = result.reached ? Json(result.reached->correct) : Json(nullptr);
     json["seeds"] = result.reached ? Json(result.reached->total) : Json(nullptr);
   }
+  json["fraction"] = interval_json(result.fraction);
   json["verdict"] = to_string(result.verdict);
+  json["by_itself"] = to_string(result.by_itself);
   json["reason"] = result.reason;
   json["seeds_needed"] = result.seeds_needed ? Json(*result.seeds_needed) : Json(nullptr);
   return json;
@@ -155,10 +168,10 @@ Json write_claim(const Claim& claim, const ClaimResult& result) {
     if (!published.split.empty()) json["split"] = published.split;
     return json;
   });
-  json["expected"] = claim.expected;
   json["differs"] = claim.differs;
   json["metric"] = to_string(claim.metric);
   json["verdict"] = to_string(result.verdict);
+  json["by_itself"] = to_string(result.by_itself);
   json["reason"] = result.reason;
   json["rules"] = Json::array();
   for (size_t i = 0; i < claim.rules.size(); ++i) {
@@ -167,28 +180,26 @@ Json write_claim(const Claim& claim, const ClaimResult& result) {
   return json;
 }
 
-ClaimVerdict read_verdict(const Field& result) {
-  const Field verdict = result["verdict"];
+Verdict read_verdict(const Field& result, const char* key) {
+  const Field verdict = result[key];
   std::vector<std::string> names;
-  for (const ClaimVerdict known : kClaimVerdicts) names.push_back(to_string(known));
+  for (const Verdict known : kClaimVerdicts) names.push_back(to_string(known));
   return kClaimVerdicts[verdict.choice(names)];
 }
 
 RuleResult read_rule_result(const Field& rule) {
   constexpr std::int64_t kMostSeeds = 1'000'000;
-  RuleResult result{.verdict = read_verdict(rule),
+  RuleResult result{.verdict = read_verdict(rule, "verdict"),
+                    .by_itself = read_verdict(rule, "by_itself"),
                     .reason = rule["reason"].text(),
+                    .fraction = read_interval(rule, "fraction"),
                     .difference = number_or_nothing(rule, "difference", -1, 1),
-                    .interval = {},
+                    .interval = read_interval(rule, "interval"),
                     .p_above_least = number_or_nothing(rule, "p_above_least", -1, 1),
                     .p_below_zero = number_or_nothing(rule, "p_below_zero", -1, 1),
                     .p_below_least = number_or_nothing(rule, "p_below_least", -1, 1),
                     .reached = {},
                     .seeds_needed = {}};
-  if (rule.has("interval") && !rule["interval"].null()) {
-    const Field interval = rule["interval"];
-    result.interval = {interval["low"].number(-1, 1), interval["high"].number(-1, 1)};
-  }
   if (rule.has("reached") && !rule["reached"].null())
     result.reached = {rule["reached"].integer(0, kMostSeeds), rule["seeds"].integer(0, kMostSeeds)};
   if (!rule["seeds_needed"].null())
@@ -206,6 +217,8 @@ Evidence read_one_evidence(const Field& item) {
   evidence.learned.seeds = {item["learned"].integer(0, total), total};
   if (!item["late_gain"].null()) evidence.learned.late_gain = item["late_gain"].number(-1, 1);
   if (item.has("failed")) evidence.failed = item["failed"].integer(0, total);
+  evidence.in_distribution = number_or_nothing(item, "in_distribution", 0, 1);
+  evidence.floor = item["floor"].number(0, 1);
   return evidence;
 }
 
@@ -217,13 +230,12 @@ ClaimFile read_claim(const Json& json, const std::string& name) {
   const std::string path = name + ".json";
   const Field field(json, path);
   field.refuse_other_keys({"statement", "family", "source", "kind", "read_from", "read_where", "published",
-                           "expected", "metric", "tasks", "reduced", "full", "rules"});
+                           "metric", "tasks", "reduced", "full", "rules"});
   ClaimFile file;
   file.claim = {.name = name,
                 .statement = field["statement"].text(),
                 .family = field["family"].name(),
-                .source = field["source"].text(),
-                .expected = kExpected[field["expected"].choice(kExpected)]};
+                .source = field["source"].text()};
   if (field.has("metric")) file.claim.metric = static_cast<Metric>(field["metric"].choice({"sequence", "token"}));
   const Field tasks = field["tasks"], reduced = field["reduced"], full = field["full"], rules = field["rules"];
   for (const auto& [task, specs] : tasks.object().items()) {
@@ -252,7 +264,7 @@ ClaimFile read_claim(const Json& json, const std::string& name) {
 Json to_json(std::span<const Claim> claims, std::span<const ClaimResult> results, const AllEvidence& all,
              ClaimSize size, double alpha) {
   Json json;
-  json["schema_version"] = 1;
+  json["schema_version"] = 2;
   json["size"] = to_string(size);
   json["alpha"] = alpha;
   json["claims"] = Json::array();
@@ -262,7 +274,9 @@ Json to_json(std::span<const Claim> claims, std::span<const ClaimResult> results
     json["evidence"][key] = {{"seeds", evidence.seeds},
                              {"values", write_list(evidence.values, six_decimals)},
                              {"learned", evidence.learned.seeds.correct},
-                             {"late_gain", six_decimals_or_null(evidence.learned.late_gain)}};
+                             {"late_gain", six_decimals_or_null(evidence.learned.late_gain)},
+                             {"in_distribution", six_decimals_or_null(evidence.in_distribution)},
+                             {"floor", six_decimals(evidence.floor)}};
     if (evidence.failed > 0) json["evidence"][key]["failed"] = evidence.failed;
   }
   return json;
@@ -274,7 +288,8 @@ JudgedClaims read_judged_claims(const Json& json, const std::string& file) {
   JudgedClaims judged;
   claims.each([&](const Field& claim) {
     const Field rules = claim["rules"];
-    judged.results[claim["name"].name()] = {.verdict = read_verdict(claim),
+    judged.results[claim["name"].name()] = {.verdict = read_verdict(claim, "verdict"),
+                                            .by_itself = read_verdict(claim, "by_itself"),
                                             .reason = claim["reason"].text(),
                                             .rules = read_list<RuleResult>(rules, read_rule_result)};
   });

@@ -19,7 +19,6 @@
 #include "results/statistics/comparable.h"
 #include "results/statistics/statistics.h"
 #include "results/statistics/tiers.h"
-#include "results/statistics/words.h"
 
 namespace posbench {
 namespace {
@@ -139,7 +138,7 @@ BoardRow make_row(const Report& report, const TaskBaseline& task, const std::vec
   const bool out = std::any_of(task.splits.begin(), task.splits.end(), [&](const SplitBaseline& split) {
     return split.kind == SplitKind::out_of_distribution && split.name == splits.front();
   });
-  if (out && !row.learned.by_half_the_seeds()) row.status = BoardStatus::not_learned;
+  if (out && !row.learned.by_half_the_seeds()) row.status = Verdict::not_learned;
   return row;
 }
 
@@ -196,17 +195,17 @@ void find_statuses(std::vector<BoardRow>& rows) {
   std::vector<BoardRow*> tested;
   std::vector<std::vector<double>> values;
   for (BoardRow& row : rows) {
-    if (row.status == BoardStatus::not_learned) continue;
+    if (row.status == Verdict::not_learned) continue;
     tested.push_back(&row);
     values.push_back(row.values);
   }
   const std::vector<std::optional<int>> tiers = find_tiers(values);
   for (size_t n = 0; n < tested.size(); ++n) {
     tested[n]->tier = tiers[n];
-    if (!tiers[n]) tested[n]->status = BoardStatus::too_few_seeds;
+    if (!tiers[n]) tested[n]->status = Verdict::too_few_seeds;
   }
   const auto place = [](const BoardRow& row) {
-    const double shown = row.status == BoardStatus::not_learned ? row.in_distribution.value_or(0) : row.mean;
+    const double shown = row.status == Verdict::not_learned ? row.in_distribution.value_or(0) : row.mean;
     return std::tuple(row.status, row.tier.value_or(0), -shown);
   };
   std::stable_sort(rows.begin(), rows.end(),
@@ -222,7 +221,7 @@ BoardTaskSummary summarize(const BoardTask& task) {
   BoardTaskSummary summary{.encodings = task.rows.size()};
   for (const BoardRow& row : task.rows) {
     summary.learned += row.learned.by_half_the_seeds();
-    if (row.status == BoardStatus::not_learned) continue;
+    if (row.status == Verdict::not_learned) continue;
     if (!summary.best || row.mean > summary.best->mean) {
       summary.best = row;
       summary.ties = 0;
@@ -274,11 +273,6 @@ BoardReport merge_board(std::span<const NamedReport> stored, std::span<const Nam
         "no encoding of the board ran {}, so the board does not show the recurrent models on it", task.task));
   }
   return all;
-}
-
-std::string to_string(BoardStatus status) {
-  constexpr const char* kNames[] = {"in tier", kTooFewSeeds, kNotLearned};
-  return kNames[static_cast<size_t>(status)];
 }
 
 Board make_board(const BoardReport& all, const BoardOptions& options) {

@@ -18,6 +18,7 @@
 
 #include "results/statistics/effective_length.h"
 #include "results/statistics/learned.h"
+#include "results/statistics/verdict.h"
 #include "results/types/metric.h"
 #include "results/types/report.h"
 
@@ -57,16 +58,13 @@ struct BoardOptions {
   Metric metric = Metric::sequence;  // an accuracy
 };
 
-enum class BoardStatus { in_tier, too_few_seeds, not_learned };
-std::string to_string(BoardStatus);  // "too few seeds"
-
 /// One encoding or recurrent model on one task.
 struct BoardRow {
   std::string encoding;
-  bool is_users = false;      // not in a stored report
-  bool is_recurrent = false;  // `encoding` is a block, and the row is in no tier
-  BoardStatus status = BoardStatus::in_tier;
-  std::optional<int> tier;  // from 1; empty if the row is in no tier
+  bool is_users = false;              // not in a stored report
+  bool is_recurrent = false;          // `encoding` is a block, and the row is in no tier
+  Verdict status = Verdict::in_tier;  // or too_few_seeds or not_learned
+  std::optional<int> tier;            // from 1; empty if the row is in no tier
   /// A later tier has an encoding with a higher mean, because the seeds of this row vary too much for a test.
   bool unsettled = false;
   std::vector<double> values;             // the accuracy that decides, of each seed

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/binomial.hpp>
-#include <boost/math/distributions/students_t.hpp>
-#include <boost/math/special_functions/binomial.hpp>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -14,15 +13,15 @@
 #include <vector>
 
 #include "base/error.h"
-#include "results/statistics/permutation.h"
-#include "results/statistics/words.h"
+#include "results/statistics/proportion.h"
+#include "results/statistics/seed_pairs.h"
 
 namespace posbench {
 namespace {
 
-constexpr double kSolvingSeeds = 0.9, kFailingSeeds = 0.1;  // fractions of seeds that decide a level rule
-
-bool out_of_distribution(const ClaimCell& cell) { return cell.split != "in_distribution"; }
+constexpr int kMostSeeds = 100;  // that are proposed
+constexpr const char* kInDistribution = "in_distribution";
+constexpr const char* kMustLearn = "longer training or a larger model may decide";
 
 std::string name(const ClaimCell& cell) { return fmt::format("{} on {}", cell.encoding, cell.task); }
 
@@ -31,23 +30,10 @@ const Evidence* find(const AllEvidence& all, const ClaimCell& cell, Metric metri
   return found == all.end() ? nullptr : &found->second;
 }
 
-constexpr const char* kMustLearn = "longer training or a larger model may decide";
-
-/// Returns why a cell cannot decide a rule, and what would; empty if it can decide it.
-std::string why_not(const ClaimCell& cell, const Evidence& evidence) {
-  if (evidence.values.size() < kClaimSeeds) {
-    return fmt::format("{} has {} seeds, fewer than the {} that a rule needs", name(cell), evidence.values.size(),
-                       kClaimSeeds);
-  }
-  if (!out_of_distribution(cell) || evidence.learned.by_half_the_seeds()) return "";
-  const Count seeds = evidence.learned.seeds;
-  std::string text =
-      fmt::format("{} is not learned in distribution ({} of {} seeds)", name(cell), seeds.correct, seeds.total);
-  if (evidence.learned.late_gain) {
-    text += fmt::format(", and the last {:.0f} % of training gained {:+.2f}", 100 * kLateTraining,
-                        *evidence.learned.late_gain);
-  }
-  return fmt::format("{}; {}", text, kMustLearn);
+double median_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 template <class Cell, class AnyRule>
@@ -56,226 +42,233 @@ std::vector<Cell*> list_cells(AnyRule& rule) {
   return {&std::get<LevelRule>(rule).cell};
 }
 
-/// A rule of a claim, with its evidence.
-struct Judged {
-  const Rule* rule;
-  Metric metric;
-  const Evidence *high = nullptr, *low = nullptr;  // both are the evidence of a level rule
-  RuleResult result;
+/// One of the things that a rule may show, with its p-value before the correction.
+struct Finding {
+  Verdict verdict = Verdict::inconclusive;
+  double fraction = 0;  // of the pairs or seeds that show it
+  double p = 1;
+  const char* text = "";
 };
 
-Judged look_up(const Claim& claim, const Rule& rule, const AllEvidence& all) {
-  Judged judged{.rule = &rule, .metric = claim.metric};
-  const std::vector<const ClaimCell*> cells = cells_of(rule);
-  std::vector<const Evidence*> found;
-  for (const ClaimCell* cell : cells) {
-    found.push_back(find(all, *cell, claim.metric));
-    if (!found.back()) return judged;  // not run
-  }
-  judged.result.verdict = ClaimVerdict::inconclusive;
-  for (size_t i = 0; i < cells.size(); ++i) {
-    judged.result.reason = why_not(*cells[i], *found[i]);
-    if (!judged.result.reason.empty()) break;
-  }
-  judged.high = found.front();
-  judged.low = found.back();
-  return judged;
-}
+/// A rule of a claim, with its evidence.
+struct Judged {
+  const Claim* claim;
+  const Rule* rule;
+  double alpha;
+  std::vector<const Evidence*> evidence;  // of the cells; empty if a run is missing
+  size_t seeds = 0;                       // of the encoding with fewer seeds
+  std::array<Finding, 3> findings{};      // the first that is significant decides
+  RuleResult result;
 
-/// Makes a reproduced rule inconclusive if low accuracies of a cell support it, and some are 0 because the
-/// experiment diverged or failed.
-void refuse_failed(const ClaimCell& cell, const Evidence& evidence, RuleResult& result) {
-  if (result.verdict != ClaimVerdict::reproduced || evidence.failed == 0) return;
-  result.verdict = ClaimVerdict::inconclusive;
-  result.reason = fmt::format(
-      "{} diverged or failed in {} of {} seeds, and their accuracy of 0 supports no claim; a lower learning rate may "
-      "decide",
-      name(cell), evidence.failed, evidence.values.size());
-}
+  const Evidence& high() const { return *evidence.front(); }  // also that of a level rule
+  const Evidence& low() const { return *evidence.back(); }
+  /// Returns the level of each of the two one-sided tests of a rule.
+  double level() const { return alpha / 2 / kRulesOfAllClaims; }
+};
 
-constexpr int kMostSeeds = 100;  // that are proposed
-
-/// Returns the probability that so few seeds or fewer reach a level which this fraction of all seeds reach.
-double reaching_p(Count reached, double fraction) {
-  const boost::math::binomial distribution(static_cast<double>(reached.total), fraction);
-  return cdf(distribution, static_cast<double>(reached.correct));
-}
-
-/// Returns the smallest number of seeds with which the binomial test refutes, with a probability of 0.8, that nine
-/// in ten reach the level, if the fraction of those that reach it stays the same; empty above kMostSeeds.
-std::optional<int> seeds_to_refute(Count reached, double alpha) {
-  constexpr double kPower = 0.8;
-  for (auto n = static_cast<int>(reached.total) + 1; n <= kMostSeeds; ++n) {
-    int refuted = -1;  // the greatest number that refutes it
-    while (reaching_p({refuted + 1, n}, kSolvingSeeds) <= alpha) ++refuted;
-    if (refuted >= 0 && reaching_p({refuted, n}, accuracy(reached)) >= kPower) return n;
-  }
-  return std::nullopt;
-}
-
-void judge_level(Judged& judged, double alpha) {
-  const auto& rule = std::get<LevelRule>(*judged.rule);
-  Count reached;
-  for (const double value : judged.high->values) {
-    reached += {rule.at_least ? value >= *rule.at_least : value <= *rule.at_most, 1};
-  }
-  judged.result.reached = reached;
-  if (!judged.result.reason.empty()) return;
-  if (accuracy(reached) >= kSolvingSeeds) judged.result.verdict = ClaimVerdict::reproduced;
-  if (accuracy(reached) <= kFailingSeeds) judged.result.verdict = ClaimVerdict::contradicted;
-  if (rule.at_most) refuse_failed(rule.cell, *judged.high, judged.result);
-  if (judged.result.verdict != ClaimVerdict::inconclusive || !judged.result.reason.empty()) return;
-  const double p = reaching_p(reached, kSolvingSeeds);
-  const std::string p_text = p < 0.001 ? "p < 0.001" : fmt::format("p = {:.3f}", p);
-  const std::string found = fmt::format("{} of {} seeds", reached.correct, reached.total);
-  if (p <= alpha) {
-    judged.result.verdict = ClaimVerdict::weaker;
-    judged.result.reason = fmt::format("{}; nine in ten are unlikely ({})", found, p_text);
-    return;
-  }
-  judged.result.seeds_needed = seeds_to_refute(reached, alpha);
-  judged.result.reason = fmt::format(
-      "{}; nine in ten remain possible ({}); {}", found, p_text,
-      judged.result.seeds_needed
-          ? fmt::format("about {} seeds in all would show that fewer do", *judged.result.seeds_needed)
-          : fmt::format("it would be reproduced with {} seeds if the others meet it",
-                        static_cast<int>(std::lround(static_cast<double>(reached.total - reached.correct) /
-                                                     (1 - kSolvingSeeds)))));
+/// Returns the p-value of a fraction of pairs or seeds, of so many seeds, that is above one half.
+double p_of(const Judged& judged, double fraction, size_t seeds) {
+  if (std::holds_alternative<OrderRule>(*judged.rule)) return pairs_p(fraction, seeds);
+  const double reached = std::round(fraction * static_cast<double>(seeds));
+  if (reached == 0) return 1;
+  return cdf(complement(boost::math::binomial(static_cast<double>(seeds), 0.5), reached - 1));
 }
 
 void measure_order(Judged& judged) {
   const auto& rule = std::get<OrderRule>(*judged.rule);
-  judged.result.difference = mean(judged.high->values) - mean(judged.low->values);
-  if (!judged.result.reason.empty()) return;
-  judged.result.interval = shift_interval(judged.low->values, judged.high->values);
-  judged.result.p_above_least = shift_p(judged.low->values, judged.high->values, rule.least);
-  judged.result.p_below_zero = shift_p(judged.high->values, judged.low->values, 0);
-  judged.result.p_below_least = shift_p(judged.high->values, judged.low->values, -rule.least);
-}
-
-/// Returns the smallest number of seeds of each encoding, more than `trained`, with which a t-test of this effect
-/// has a power of 0.8 at that level, and with which a permutation test can reach the level at all; empty above
-/// kMostSeeds.
-std::optional<int> seeds_needed(double effect, double deviation, double level, size_t trained) {
-  for (auto n = static_cast<unsigned>(trained + 1); n <= kMostSeeds; ++n) {
-    if (boost::math::binomial_coefficient<double>(2 * n, n) * level < 1) continue;
-    const double freedom = 2.0 * n - 2;
-    const double critical = quantile(complement(boost::math::students_t(freedom), level));
-    const double detectable = detectable_noncentrality(critical, freedom) * deviation * std::sqrt(2.0 / n);
-    if (detectable <= effect) return static_cast<int>(n);
-  }
-  return std::nullopt;
-}
-
-bool has_neither_learned(const Judged& judged) {
-  return !judged.high->learned.by_half_the_seeds() && !judged.low->learned.by_half_the_seeds();
-}
-
-/// Returns the reason why a small difference does not make the rule weaker; empty if there is none.
-std::string why_not_weaker(const Judged& judged) {
-  const auto& rule = std::get<OrderRule>(*judged.rule);
-  if (has_neither_learned(judged)) {
-    const Count high = judged.high->learned.seeds, low = judged.low->learned.seeds;
-    return fmt::format("neither encoding has learned the task ({} of {} and {} of {} seeds); {}", high.correct,
-                       high.total, low.correct, low.total, kMustLearn);
-  }
-  if (metric_info(judged.metric).is_accuracy && mean(judged.low->values) > 1 - rule.least) {
-    return fmt::format("{} is too good for a difference of {:.3f}; only a harder test would decide",
-                       rule.low.encoding, rule.least);
-  }
-  return "";
-}
-
-/// Explains an order rule that is weaker or inconclusive. `tests` and `tests_weaker` are the numbers of tests that
-/// were corrected together.
-void explain_order(Judged& judged, double alpha, size_t tests, size_t tests_weaker) {
-  const auto& rule = std::get<OrderRule>(*judged.rule);
+  const SeedPairs pairs(judged.high().values, judged.low().values);
   RuleResult& result = judged.result;
-  const double difference = *result.difference;
-  const auto seeds_for = [&](double effect, size_t corrected) {
-    const double high = standard_deviation(judged.high->values), low = standard_deviation(judged.low->values);
-    return seeds_needed(effect, std::sqrt((high * high + low * low) / 2), alpha / static_cast<double>(corrected),
-                        std::max(judged.high->values.size(), judged.low->values.size()));
-  };
-  if (result.verdict == ClaimVerdict::weaker) {
-    result.reason = fmt::format("the difference is below {:.3f}, which the rule needs", rule.least);
-    const std::optional<int> seeds = difference < 0 ? seeds_for(-difference, tests) : std::nullopt;
-    if (seeds)
-      result.reason += fmt::format("; about {} seeds of each encoding in all would show the opposite", *seeds);
-    return;
-  }
-  const bool is_greater = difference > rule.least;
-  if (!is_greater) result.reason = why_not_weaker(judged);
-  // Seeds can still contradict the rule if the rival is too good for it to be weaker.
-  const bool is_opposite = !result.reason.empty() && difference < 0 && !has_neither_learned(judged);
-  if (!result.reason.empty() && !is_opposite) return;
-  const double effect = is_opposite ? -difference : std::abs(difference - rule.least);
-  result.seeds_needed = seeds_for(effect, is_greater || is_opposite ? tests : tests_weaker);
-  if (result.seeds_needed) {
-    result.reason = fmt::format("about {} seeds of each encoding in all would show {}", *result.seeds_needed,
-                                is_greater    ? "the claimed difference"
-                                : is_opposite ? "the opposite"
-                                              : "that the difference is smaller");
-  } else if (!is_opposite) {
-    result.reason = fmt::format(
-        "the seeds vary too much to tell the difference from {:.3f}, which the rule needs; even {} seeds would not "
-        "decide, by extrapolation; {} if the seeds then vary less",
-        rule.least, kMostSeeds, kMustLearn);
-  }
+  result.difference = pairs.median();
+  result.interval = pairs.median_interval();
+  result.fraction = pairs.fraction_above(rule.least);
+  result.p_above_least = pairs.p_above(rule.least);
+  result.p_below_zero = pairs.p_below(0);
+  result.p_below_least = pairs.p_below(rule.least);
+  judged.findings = {
+      Finding{Verdict::reproduced, pairs.above(rule.least), *result.p_above_least, "the claimed difference"},
+      {Verdict::contradicted, pairs.below(0), *result.p_below_zero, "the opposite"},
+      {Verdict::weaker, pairs.below(rule.least), *result.p_below_least, "that the difference is smaller"}};
 }
 
-/// Corrects the p-values of all order rules by Holm's method: those of `reproduced` and `contradicted` together,
-/// those of `weaker` by themselves. A rule that was not tested counts with p-values of 1, so training another
-/// claim never undoes a verdict.
-void judge_orders(std::vector<Judged*>& orders, double alpha) {
-  std::vector<double> p, p_weaker;
-  for (const Judged* judged : orders) {
-    p.push_back(judged->result.p_above_least.value_or(1));
-    p.push_back(judged->result.p_below_zero.value_or(1));
-    p_weaker.push_back(judged->result.p_below_least.value_or(1));
-  }
-  const std::vector<double> corrected = holm_correction(p), corrected_weaker = holm_correction(p_weaker);
-  for (size_t i = 0; i < orders.size(); ++i) {
-    RuleResult& result = orders[i]->result;
-    if (!result.p_above_least) continue;
-    result.p_above_least = corrected[2 * i];
-    result.p_below_zero = corrected[2 * i + 1];
-    result.p_below_least = corrected_weaker[i];
-    if (*result.p_below_least <= alpha && why_not_weaker(*orders[i]).empty())
-      result.verdict = ClaimVerdict::weaker;
-    if (*result.p_above_least <= alpha) result.verdict = ClaimVerdict::reproduced;
-    refuse_failed(std::get<OrderRule>(*orders[i]->rule).low, *orders[i]->low, result);
-    if (*result.p_below_zero <= alpha) result.verdict = ClaimVerdict::contradicted;
-    if (result.reason.empty() &&
-        (result.verdict == ClaimVerdict::weaker || result.verdict == ClaimVerdict::inconclusive))
-      explain_order(*orders[i], alpha, p.size(), p_weaker.size());
-  }
+void measure_level(Judged& judged) {
+  const auto& rule = std::get<LevelRule>(*judged.rule);
+  Count reached;
+  for (const double value : judged.high().values)
+    reached += {rule.at_least ? value >= *rule.at_least : value <= *rule.at_most, 1};
+  judged.result.reached = reached;
+  judged.result.fraction = clopper_pearson_interval(reached);
+  const double right = accuracy(reached);
+  judged.findings = {
+      Finding{Verdict::reproduced, right, p_of(judged, right, judged.seeds), "that most seeds meet it"},
+      {Verdict::contradicted, 1 - right, p_of(judged, 1 - right, judged.seeds), "that most seeds do not"},
+      {}};
 }
 
-ClaimResult combine(const Claim& claim, std::span<const Judged> rules) {
-  ClaimResult result;
-  for (const Judged& judged : rules) result.rules.push_back(judged.result);
-  const auto find_rule = [&](ClaimVerdict verdict) {
-    return std::find_if(result.rules.begin(), result.rules.end(),
-                        [&](const RuleResult& rule) { return rule.verdict == verdict; });
-  };
-  if (!claim.comparable) {
-    result.verdict = ClaimVerdict::not_comparable;
-    result.reason = claim.differs;
-  } else if (find_rule(ClaimVerdict::contradicted) != result.rules.end()) {
-    result.verdict = ClaimVerdict::contradicted;
-  } else if (find_rule(ClaimVerdict::not_run) != result.rules.end()) {
-    result.verdict = ClaimVerdict::not_run;
-  } else if (const auto weaker = find_rule(ClaimVerdict::weaker); weaker != result.rules.end()) {
-    result.verdict = ClaimVerdict::weaker;
-    result.reason = weaker->reason;
-  } else if (const auto open = find_rule(ClaimVerdict::inconclusive); open != result.rules.end()) {
-    result.verdict = ClaimVerdict::inconclusive;
-    result.reason = open->reason;
+/// Returns the published accuracy in distribution of the rival in an order rule; empty if it is not known.
+std::optional<double> published_in_distribution(const Claim& claim, ClaimCell cell) {
+  if (cell.split == kInDistribution) return published_accuracy(claim, cell);
+  cell.split = kInDistribution;
+  const bool is_stated = std::ranges::any_of(claim.published, [&](const Published& published) {
+    return published.encoding == cell.encoding && published.split == cell.split;
+  });
+  return is_stated ? published_accuracy(claim, cell) : std::nullopt;
+}
+
+/// Returns the verdict that replaces the one that was decided, and sets its reason; empty if nothing replaces it.
+/// More seeds do not help.
+std::optional<Verdict> find_obstacle(const Judged& judged, Verdict decided, std::string& reason) {
+  const auto* order = std::get_if<OrderRule>(judged.rule);
+  const ClaimCell& better = *cells_of(*judged.rule).front();
+  const Learned& learned = judged.high().learned;
+  if (better.split != kInDistribution && !learned.by_half_the_seeds()) {
+    reason = fmt::format("{} is not learned in distribution ({} of {} seeds)", name(better), learned.seeds.correct,
+                         learned.seeds.total);
+    if (learned.late_gain) {
+      reason += fmt::format(", and the last {:.0f} % of training gained {:+.2f}", 100 * kLateTraining,
+                            *learned.late_gain);
+    }
+    reason += fmt::format("; {}", kMustLearn);
+    return Verdict::not_learned;
+  }
+  const auto* level = std::get_if<LevelRule>(judged.rule);
+  const ClaimCell* must_fail = order ? &order->low : level->at_most ? &level->cell : nullptr;
+  if (decided == Verdict::reproduced && must_fail && judged.low().failed > 0) {
+    reason = fmt::format(
+        "{} diverged or failed in {} of {} seeds, and their accuracy of 0 supports no claim; a lower learning rate may "
+        "decide",
+        name(*must_fail), judged.low().failed, judged.low().values.size());
+    return Verdict::inconclusive;
+  }
+  if (!order || decided == Verdict::contradicted) return std::nullopt;
+  if (judged.findings.front().fraction > 0.5) {  // seeds can reproduce the rule
+    const std::optional<double> published = published_in_distribution(*judged.claim, order->low);
+    const double found = judged.low().in_distribution.value_or(1);
+    if (!published || found >= *published - order->least) return std::nullopt;
+    reason = fmt::format("{} has {:.3f} in distribution, where the source has {:.3f}; {}", name(order->low), found,
+                         *published, kMustLearn);
+    return Verdict::rival_undertrained;
+  }
+  const Learned& rival = judged.low().learned;
+  const double high = median_of(judged.high().values), low = median_of(judged.low().values);
+  const bool is_accuracy = metric_info(judged.claim->metric).is_accuracy;
+  if (is_accuracy && (low > 1 - order->least || high < judged.high().floor + order->least)) {
+    reason = fmt::format("nothing can be seen: {} is too {} for a difference of {:.3f}; only {} test would decide",
+                         low > 1 - order->least ? order->low.encoding : order->high.encoding,
+                         low > 1 - order->least ? "good" : "bad", order->least,
+                         low > 1 - order->least ? "a harder" : "an easier");
+  } else if (!learned.by_half_the_seeds() && !rival.by_half_the_seeds()) {
+    reason = fmt::format("neither encoding has learned the task ({} of {} and {} of {} seeds); {}",
+                         learned.seeds.correct, learned.seeds.total, rival.seeds.correct, rival.seeds.total,
+                         kMustLearn);
   } else {
-    result.verdict = ClaimVerdict::reproduced;
+    return std::nullopt;
   }
-  return result;
+  return Verdict::inconclusive;
+}
+
+/// Returns the verdict at a level of each one-sided test, without obstacles.
+Verdict decide(const Judged& judged, double level) {
+  for (const Finding& finding : judged.findings) {
+    if (finding.p <= level) return finding.verdict;
+  }
+  return Verdict::inconclusive;
+}
+
+/// Explains a rule that is open because of its seeds, and sets the number that would decide it.
+void explain_open(Judged& judged) {
+  RuleResult& result = judged.result;
+  const auto likely = std::ranges::find_if(judged.findings, [](const Finding& f) { return f.fraction > 0.5; });
+  std::string text;
+  if (likely != judged.findings.end()) {
+    for (size_t n = judged.seeds + 1; n <= kMostSeeds && !result.seeds_needed; ++n) {
+      if (p_of(judged, likely->fraction, n) <= judged.level()) result.seeds_needed = static_cast<int>(n);
+    }
+  }
+  const bool is_order = std::holds_alternative<OrderRule>(*judged.rule);
+  const char* of_each = is_order ? " of each encoding" : "";
+  if (result.seeds_needed) {
+    text = fmt::format("about {} seeds{} in all would show {}", *result.seeds_needed, of_each, likely->text);
+  } else {
+    const double fraction = judged.findings.front().fraction;
+    text =
+        fmt::format("the rule holds in {:.0f} % of the {}, and even {} seeds{} would not decide, by extrapolation",
+                    100 * fraction, is_order ? "pairs of seeds" : "seeds", kMostSeeds, of_each);
+  }
+  result.reason = result.by_itself == Verdict::inconclusive
+                      ? text
+                      : fmt::format("{} by itself; among all claims {}", to_string(result.by_itself), text);
+}
+
+void judge_rule(Judged& judged) {
+  RuleResult& result = judged.result;
+  if (std::holds_alternative<OrderRule>(*judged.rule)) {
+    measure_order(judged);
+  } else {
+    measure_level(judged);
+  }
+  const auto with_obstacles = [&](double level, std::string& reason) {
+    const Verdict decided = decide(judged, level);
+    return find_obstacle(judged, decided, reason).value_or(decided);
+  };
+  std::string reason_by_itself;
+  result.by_itself = with_obstacles(judged.alpha / 2, reason_by_itself);
+  result.verdict = with_obstacles(judged.level(), result.reason);
+  if (result.reason.empty()) result.reason = reason_by_itself;
+  if (result.verdict == Verdict::weaker) {
+    result.reason = fmt::format("the difference is below {:.3f}, which the rule needs",
+                                std::get<OrderRule>(*judged.rule).least);
+  }
+  if (result.verdict != Verdict::inconclusive || !result.reason.empty()) return;
+  if (p_of(judged, 1, judged.seeds) > judged.level()) result.verdict = Verdict::too_few_seeds;
+  explain_open(judged);
+}
+
+Judged look_up(const Claim& claim, const Rule& rule, const AllEvidence& all, double alpha) {
+  Judged judged{.claim = &claim, .rule = &rule, .alpha = alpha, .evidence = {}, .result = {}};
+  for (const ClaimCell* cell : cells_of(rule)) {
+    judged.evidence.push_back(find(all, *cell, claim.metric));
+    if (judged.evidence.back() && !judged.evidence.back()->values.empty()) continue;
+    judged.evidence.clear();
+    return judged;
+  }
+  judged.seeds = std::min(judged.high().values.size(), judged.low().values.size());
+  return judged;
+}
+
+/// Returns the verdict of a claim by those of its rules, and the rule that decides it, if just one does.
+template <class Member>
+std::pair<Verdict, const RuleResult*> combine(const std::vector<RuleResult>& rules, Member verdict_of) {
+  for (const Verdict verdict :
+       {Verdict::contradicted, Verdict::not_run, Verdict::weaker, Verdict::rival_undertrained,
+        Verdict::not_learned, Verdict::too_few_seeds, Verdict::inconclusive}) {
+    const auto found = std::ranges::find(rules, verdict, verdict_of);
+    if (found != rules.end()) return {verdict, &*found};
+  }
+  return {Verdict::reproduced, nullptr};
+}
+
+/// Returns the mean over the splits of the accuracy of a guess or of the best trivial predictor. They are known by
+/// token, and so by sequence only if every sequence has one answer; otherwise returns 0.
+double find_floor(const TaskBaseline& task, std::span<const std::string> splits,
+                  const ExperimentResult& experiment, Metric metric) {
+  const bool has_one_answer = std::ranges::all_of(
+      experiment.splits, [](const SplitResult& split) { return split.token.total == split.sequence.total; });
+  if (metric != Metric::token && (experiment.splits.empty() || !has_one_answer)) return 0;
+  double sum = 0;
+  for (const SplitBaseline& split : task.splits) {
+    if (std::ranges::find(splits, split.name) == splits.end()) continue;
+    double floor = split.chance;
+    for (const auto& [predictor, right] : split.trivial) floor = std::max(floor, right);
+    sum += floor;
+  }
+  return sum / static_cast<double>(splits.size());
+}
+
+/// Returns a published number as an accuracy from 0 to 1; empty if it is something else, such as a gain.
+std::optional<double> as_accuracy(const Published& published) {
+  const auto has = [&](const char* words) { return published.what.find(words) != std::string::npos; };
+  if (has(" in %") && !has("gain")) return has("error") ? 1 - published.value / 100 : published.value / 100;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -308,12 +301,16 @@ Evidence find_evidence(const NamedReport& named, const ClaimCell& cell, Metric m
     evidence.failed += experiment.status != Status::ok;
     experiments.push_back(&experiment);
   }
+  evidence.floor = find_floor(task, splits, *experiments.front(), metric);
   evidence.learned = find_learned(report, task, experiments);
+  const std::vector<std::string> in_distribution = select_splits(task, kInDistribution);
+  std::vector<double> learned;
+  for (const ExperimentResult* experiment : experiments)
+    learned.push_back(mean_accuracy(*experiment, in_distribution, metric));
+  if (!in_distribution.empty()) evidence.in_distribution = median_of(learned);
   if (!cell.learned_from) return evidence;
-  const std::vector<std::string> in_distribution = select_splits(task, "in_distribution");
-  evidence.learned.seeds.correct = std::ranges::count_if(experiments, [&](const ExperimentResult* experiment) {
-    return mean_accuracy(*experiment, in_distribution, metric) >= *cell.learned_from;
-  });
+  evidence.learned.seeds.correct =
+      std::ranges::count_if(learned, [&](double accuracy) { return accuracy >= *cell.learned_from; });
   return evidence;
 }
 
@@ -323,60 +320,40 @@ std::string to_string(ClaimKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-std::string to_string(ClaimVerdict verdict) {
-  constexpr const char* kNames[] = {"reproduced",  "weaker",         "contradicted",
-                                    kInconclusive, "not comparable", "not run"};
-  return kNames[static_cast<size_t>(verdict)];
-}
-
-std::string word_of(ClaimVerdict verdict) {
-  std::string word = to_string(verdict);
-  std::ranges::replace(word, ' ', '_');
-  return word;
-}
-
-std::string meaning(ClaimVerdict verdict) {
-  switch (verdict) {
-    case ClaimVerdict::reproduced:
-      return "the difference is significantly above the bound of the rule, or nine in ten seeds meet the rule";
-    case ClaimVerdict::weaker:
-      return "the difference is significantly below the bound and may be 0, or a binomial test shows that fewer than nine "
-             "in ten seeds meet the rule";
-    case ClaimVerdict::contradicted:
-      return "the difference is significantly below 0, or at most one in ten seeds meet the rule";
-    case ClaimVerdict::inconclusive:
-      return "the runs show none of reproduced, weaker and contradicted; the reason states what may decide";
-    case ClaimVerdict::not_comparable:
-      return "the suite cannot train what the source trained; the reason lists the differences";
-    case ClaimVerdict::not_run:
-      return "a run that the claim needs is missing or not finished";
+std::optional<double> published_accuracy(const Claim& claim, const ClaimCell& cell) {
+  if (claim.kind == ClaimKind::other_task || claim.kind == ClaimKind::own_statement) return std::nullopt;
+  const auto is_of = [](const std::string& stated, const std::string& name) {
+    return stated.empty() || stated == name;
+  };
+  std::vector<double> found;
+  for (const Published& published : claim.published) {
+    const std::optional<double> value = as_accuracy(published);
+    if (value && published.encoding == cell.encoding && is_of(published.task, cell.task) &&
+        is_of(published.split, cell.split))
+      found.push_back(*value);
   }
-  return "";
+  return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
 }
 
 std::vector<ClaimResult> judge_claims(std::span<const Claim> claims, const AllEvidence& all, double alpha) {
-  std::vector<std::vector<Judged>> judged;
-  for (const Claim& claim : claims) {
-    std::vector<Judged>& rules = judged.emplace_back();
-    for (const Rule& rule : claim.rules) {
-      Judged& one = rules.emplace_back(look_up(claim, rule, all));
-      if (one.result.verdict == ClaimVerdict::not_run) continue;
-      if (std::holds_alternative<LevelRule>(rule)) {
-        judge_level(one, alpha);
-      } else {
-        measure_order(one);
-      }
-    }
-  }
-  std::vector<Judged*> orders;
-  for (size_t i = 0; i < claims.size(); ++i) {
-    for (Judged& one : judged[i]) {
-      if (std::holds_alternative<OrderRule>(*one.rule) && claims[i].comparable) orders.push_back(&one);
-    }
-  }
-  judge_orders(orders, alpha);
   std::vector<ClaimResult> results;
-  for (size_t i = 0; i < claims.size(); ++i) results.push_back(combine(claims[i], judged[i]));
+  for (const Claim& claim : claims) {
+    ClaimResult& result = results.emplace_back();
+    for (const Rule& rule : claim.rules) {
+      Judged judged = look_up(claim, rule, all, alpha);
+      if (!judged.evidence.empty()) judge_rule(judged);
+      result.rules.push_back(std::move(judged.result));
+    }
+    if (!claim.comparable) {
+      result.verdict = result.by_itself = Verdict::not_comparable;
+      result.reason = claim.differs;
+      continue;
+    }
+    const auto [verdict, decisive] = combine(result.rules, &RuleResult::verdict);
+    result.verdict = verdict;
+    if (decisive) result.reason = decisive->reason;
+    result.by_itself = combine(result.rules, &RuleResult::by_itself).first;
+  }
   return results;
 }
 

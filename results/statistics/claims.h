@@ -1,22 +1,20 @@
 // Judges claims of the literature by rules. docs/findings.md lists the claims that changed after their first run.
 //
 // A claim is a sentence with rules, all of which must hold. An order rule states that one accuracy is above
-// another: it is reproduced if the difference of the means over seeds is above `least`, contradicted if it is
-// below 0, and weaker if it is below `least`, all by permutation tests of accuracies from which the bound is
-// subtracted. Holm's correction counts all order rules of the comparable claims, trained or not, so training
-// another claim never undoes a verdict. It corrects the tests for `weaker` by themselves. A level rule states a
-// bound of an accuracy: it is reproduced if at least nine in ten seeds reach it, contradicted if at most one in
-// ten does, and weaker if a binomial test refutes that nine in ten do.
+// another by more than `least`: it is about the fraction of all pairs of seeds in which this is so (seed_pairs.h).
+// A level rule states a bound of an accuracy: it is about the fraction of all seeds that meet it. A rule is
+// reproduced if a test shows that the fraction is above one half. It is contradicted if a test shows that the
+// difference is negative in more than half of the pairs, or that more than half of the seeds miss the level. An
+// order rule is weaker if a test shows that the difference is below `least` in more than half of the pairs.
 //
-// An encoding that has not learned its task decides no rule out of distribution (results/statistics/learned.h);
-// ClaimCell::learned_from is for sources whose own models learned it in part. An experiment that diverged or
-// failed has an accuracy of 0. A rule is then not reproduced if it is about a level that this encoding stays
-// below, or about another encoding with a higher accuracy. An order rule is not weaker if neither of its encodings
-// has learned the task, or if the accuracy that should be lower is above 1 - least.
-//
-// The first that applies decides a claim: not comparable, if its setup differs too much from the source;
-// contradicted, if a rule is; not run, if a rule has no results; weaker, if a rule is; inconclusive, if a rule is;
-// otherwise reproduced.
+// All rules at one size are one family of kRulesOfAllClaims, so a verdict does not depend on other claims.
+// `by_itself` is the verdict on a rule as if no other rule was judged.
+// The encoding that is claimed to be better must have learned its task before a rule out of distribution is judged
+// (results/statistics/learned.h), and so must that of a level rule. ClaimCell::learned_from is for sources whose
+// own models learned it in part. No difference can be seen where the bound is larger than the room above the rival
+// or below the better encoding. A rival that is below its published accuracy in distribution by more than the
+// bound is undertrained. An experiment that diverged or failed has an accuracy of 0. A rule is then not reproduced
+// if it is about a level that this encoding stays below, or about another encoding with a higher accuracy.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -28,12 +26,17 @@
 
 #include "results/statistics/learned.h"
 #include "results/statistics/statistics.h"
+#include "results/statistics/verdict.h"
 #include "results/types/metric.h"
 
 namespace posbench {
 
-/// The smallest number of seeds with which a rule is judged.
+/// The smallest number of seeds that a claim file may have.
 constexpr size_t kClaimSeeds = 5;
+/// The number of rules for which every verdict is corrected, at each size. It is at least that of all claim files,
+/// and stays the same when claims are added.
+constexpr int kRulesOfAllClaims = 200;
+constexpr double kClaimAlpha = 0.05;  // the probability of any wrong verdict
 
 /// The results that a rule uses: those of one encoding on one split of one task.
 struct ClaimCell {
@@ -47,7 +50,7 @@ struct ClaimCell {
 
 struct OrderRule {
   ClaimCell high, low;
-  std::optional<double> gap;  // the published difference, if there are numbers
+  std::optional<double> gap;  // the published difference, if the source has numbers
   double least = 0;           // the smallest difference that agrees with the claim: a quarter of the gap, if known
 };
 
@@ -87,7 +90,6 @@ struct Claim {
   ClaimKind kind = ClaimKind::own_statement;
   std::string read_from, read_where;  // "paper text", "Table 3": the material that was read, and the place in it
   std::vector<Published> published;
-  std::string expected;  // before any run: reproduced, contradicted, inconclusive or not comparable
   /// States how the experiments differ from the source, at the chosen size of the models: reduced, or full with
   /// `--full` (ClaimSize in results/reports/claim_json.h).
   std::string differs;
@@ -101,7 +103,9 @@ struct Evidence {
   std::vector<std::uint64_t> seeds;
   std::vector<double> values;  // one for each seed; 0 if its experiment diverged or failed
   Learned learned;
-  std::int64_t failed = 0;  // seeds whose experiment diverged or failed
+  std::int64_t failed = 0;                     // seeds whose experiment diverged or failed
+  std::optional<double> in_distribution = {};  // the median of the seeds
+  double floor = 0;  // the accuracy of the best trivial predictor or of a guess, if known
 };
 
 /// Evidence by run, split and metric: "flip_flop-cope-1a2b3c4d ood_sparse sequence".
@@ -112,38 +116,37 @@ std::string evidence_key(const ClaimCell&, Metric);
 /// encodings, or no such split.
 Evidence find_evidence(const NamedReport&, const ClaimCell&, Metric);
 
-enum class ClaimVerdict { reproduced, weaker, contradicted, inconclusive, not_comparable, not_run };
-constexpr ClaimVerdict kClaimVerdicts[] = {ClaimVerdict::reproduced,     ClaimVerdict::weaker,
-                                           ClaimVerdict::contradicted,   ClaimVerdict::inconclusive,
-                                           ClaimVerdict::not_comparable, ClaimVerdict::not_run};
-std::string to_string(ClaimVerdict);  // "not comparable"
-std::string word_of(ClaimVerdict);    // "not_comparable", as --verdict takes it
-std::string meaning(ClaimVerdict);
+/// Returns the published accuracy of a cell; empty if it is of another task, or if the claim has not just one
+/// number for the cell.
+std::optional<double> published_accuracy(const Claim&, const ClaimCell&);
 
 struct RuleResult {
-  ClaimVerdict verdict = ClaimVerdict::not_run;
-  std::string reason;  // why it is weaker or inconclusive
+  Verdict verdict = Verdict::not_run;
+  Verdict by_itself = Verdict::not_run;  // as if no other rule was judged
+  std::string reason;                    // why it is neither reproduced nor contradicted
+  /// The 95 % interval of the fraction of all pairs of seeds, or of all seeds, that meet the rule. It is not
+  /// corrected.
+  std::optional<Interval> fraction;
   // For an order rule:
-  std::optional<double> difference;
-  std::optional<Interval> interval;                                  // 95 %, by permutation; not corrected
-  std::optional<double> p_above_least, p_below_zero, p_below_least;  // one-sided, corrected
+  std::optional<double> difference;  // the median over all pairs of seeds
+  std::optional<Interval> interval;  // 95 %, of the median, for any distribution of seeds; not corrected
+  std::optional<double> p_above_least, p_below_zero, p_below_least;  // one-sided, not corrected
   // For a level rule:
   std::optional<Count> reached;  // seeds
-  /// The number of seeds of each encoding that would decide with probability 0.8, if the true difference, or the
-  /// fraction of seeds that reach the level, is the one that was found; empty if the rule is decided, or if no
-  /// number up to 100 would decide it.
+  /// The number of seeds of each encoding that would decide the verdict, if the fraction that was found stays the
+  /// same; empty if the rule is decided, or if no number up to 100 would decide it.
   std::optional<int> seeds_needed;
 };
 
 struct ClaimResult {
-  ClaimVerdict verdict = ClaimVerdict::not_run;
+  Verdict verdict = Verdict::not_run, by_itself = Verdict::not_run;
   std::string reason;
   std::vector<RuleResult> rules;  // in the order of the claim
 };
 
-/// Returns the result of each claim, in order. `alpha` is the probability that any order rule is wrongly found
-/// reproduced or contradicted, the probability that any is wrongly found weaker, and the level of the binomial
-/// test.
-std::vector<ClaimResult> judge_claims(std::span<const Claim>, const AllEvidence&, double alpha = 0.05);
+/// Returns the result of each claim, in order. Up to kRulesOfAllClaims rules have any wrong verdict with a
+/// probability of at most `alpha`, for any distributions of seeds. A rule is wrong by itself with a probability of
+/// at most `alpha`.
+std::vector<ClaimResult> judge_claims(std::span<const Claim>, const AllEvidence&, double alpha = kClaimAlpha);
 
 }  // namespace posbench

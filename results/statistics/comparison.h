@@ -9,6 +9,7 @@
 
 #include "results/statistics/learned.h"
 #include "results/statistics/statistics.h"
+#include "results/statistics/verdict.h"
 #include "results/types/experiment_result.h"
 #include "results/types/metric.h"
 
@@ -31,12 +32,6 @@ struct CompareOptions {
 /// Returns the threshold of a metric if the user gives none: 0.5 for the effective length, which is the smallest
 /// step of its multiples, and 0.02 for others.
 double default_threshold(Metric);
-
-enum class Verdict { better, worse, same, not_learned, too_few_seeds, inconclusive };
-constexpr Verdict kVerdicts[] = {Verdict::better,      Verdict::worse,         Verdict::same,
-                                 Verdict::not_learned, Verdict::too_few_seeds, Verdict::inconclusive};
-std::string to_string(Verdict);  // "too few seeds"
-std::string meaning(Verdict);
 
 /// One side of a row: the baseline or the candidate.
 struct ComparisonSide {

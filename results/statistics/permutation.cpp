@@ -18,9 +18,6 @@ namespace posbench {
 namespace {
 
 constexpr double kMaxRelabelings = 10000;
-/// A test of a shift uses up to this many relabelings, because it computes only one statistic of each. Its
-/// p-values are multiplied by the number of tests of all claims, so they must be small to decide anything.
-constexpr double kMaxOfShift = 200000;
 constexpr double kTolerance = 1e-9;  // statistics that differ by less are equal up to rounding
 
 /// A split, prepared: the statistic of a relabeling is |sum of the chosen values - offset| * scale.
@@ -86,15 +83,15 @@ double choices(int n, int count) {
   return product;
 }
 
-/// Calls f with all relabelings if there are at most `most`, otherwise with that many random ones.
-void each_group_labeling(int before, int after, double most, const std::function<void(std::span<const int>)>& f) {
-  if (choices(before + after, after) <= most) return each_choice(before + after, after, f);
+/// Calls f with all relabelings if there are at most kMaxRelabelings, otherwise with that many random ones.
+void each_group_labeling(int before, int after, const std::function<void(std::span<const int>)>& f) {
+  if (choices(before + after, after) <= kMaxRelabelings) return each_choice(before + after, after, f);
   // The text seeds the generator, so its spelling must not change.
   Rng rng = make_rng(static_cast<std::uint64_t>(before), "relabelling", static_cast<std::uint64_t>(after));
   std::vector<int> chosen(static_cast<size_t>(after));
   std::iota(chosen.begin(), chosen.end(), before);  // the true labeling
   f(chosen);
-  for (int n = 1; n < most; ++n) f(sample_distinct(rng, before + after, after));
+  for (int n = 1; n < kMaxRelabelings; ++n) f(sample_distinct(rng, before + after, after));
 }
 
 void each_pair_labeling(int pairs, const std::function<void(std::span<const int>)>& f) {
@@ -109,27 +106,6 @@ void each_pair_labeling(int pairs, const std::function<void(std::span<const int>
     }
     f(chosen);
   }
-}
-
-/// Returns true if a test of a shift uses all relabelings.
-bool has_few_labelings(size_t before, size_t after) {
-  return choices(static_cast<int>(before + after), static_cast<int>(after)) <= kMaxOfShift;
-}
-
-/// Returns the p-value of shift_p over at most `most` relabelings.
-double shift_p(std::span<const double> low, std::span<const double> high, double shift, double most) {
-  std::vector<double> values(low.begin(), low.end());
-  for (const double value : high) values.push_back(value - shift);
-  const double observed =
-      std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(low.size()), values.end(), 0.0);
-  double reached = 0, all = 0;
-  each_group_labeling(static_cast<int>(low.size()), static_cast<int>(high.size()), most,
-                      [&](std::span<const int> chosen) {
-                        double sum = 0;
-                        for (const int i : chosen) sum += values[static_cast<size_t>(i)];
-                        reached += sum >= observed - kTolerance, ++all;
-                      });
-  return reached / all;
 }
 
 }  // namespace
@@ -163,35 +139,10 @@ PermutationDistribution relabel(std::span<const SplitValues> splits, bool in_pai
   if (in_pairs) {
     each_pair_labeling(before, add);
   } else {
-    each_group_labeling(before, after, kMaxRelabelings, add);
+    each_group_labeling(before, after, add);
   }
   std::sort(result.maxima.begin(), result.maxima.end());
   return result;
-}
-
-double shift_p(std::span<const double> low, std::span<const double> high, double shift) {
-  constexpr double kSmall = 0.02;  // a larger p-value decides nothing
-  if (!has_few_labelings(low.size(), high.size())) {
-    const double p = shift_p(low, high, shift, kMaxRelabelings);
-    if (p > kSmall) return p;
-  }
-  return shift_p(low, high, shift, kMaxOfShift);
-}
-
-Interval shift_interval(std::span<const double> low, std::span<const double> high) {
-  constexpr double kTail = 0.025, kWidest = 2;  // accuracies differ by 1 at most
-  // Random relabelings are needed for each step of the search, so they are fewer.
-  const double most = has_few_labelings(low.size(), high.size()) ? kMaxOfShift : kMaxRelabelings;
-  // The smallest shift that is not refuted: the p-value grows with the shift.
-  const auto least = [&](std::span<const double> low, std::span<const double> high) {
-    double refuted = -kWidest, possible = kWidest;
-    for (int step = 0; step < 20; ++step) {
-      const double middle = (refuted + possible) / 2;
-      (shift_p(low, high, middle, most) <= kTail ? refuted : possible) = middle;
-    }
-    return std::max(-1.0, possible);
-  };
-  return {least(low, high), -least(high, low)};
 }
 
 double range_p(std::span<const std::vector<double>* const> groups, const char* name) {

@@ -42,17 +42,6 @@ struct PermutationDistribution {
 /// Smyth 2010, arXiv:1603.05766).
 PermutationDistribution relabel(std::span<const SplitValues>, bool in_pairs);
 
-/// Returns the one-sided p-value of the hypothesis that `high` is at most `shift` above `low`: the probability,
-/// over the relabelings, that the mean of `high` exceeds that of `low` by as much as it does. These are all
-/// relabelings if there are at most 200,000 (10 seeds a side), otherwise 10,000 random ones, or 200,000 if the
-/// p-value is then 2 % or less. The test is exact if the distributions of `low` and of `high` - `shift` are equal,
-/// not only their means.
-double shift_p(std::span<const double> low, std::span<const double> high, double shift);
-
-/// Returns the shifts that no one-sided test rejects at 2.5 %: a 95 % interval of the difference of the means. Its
-/// tests use 10,000 random relabelings if there are more than 200,000.
-Interval shift_interval(std::span<const double> low, std::span<const double> high);
-
 /// Returns the p-value of the hypothesis that all groups have the same distribution, by the difference between the
 /// greatest and the least of their means, over 1000 relabelings. `stream` names the random ones.
 double range_p(std::span<const std::vector<double>* const> groups, const char* stream);

@@ -69,19 +69,6 @@ double detectable_noncentrality(double critical, double freedom) {
   return (low + high) / 2;
 }
 
-std::vector<double> holm_correction(std::span<const double> p) {
-  std::vector<size_t> ascending(p.size());
-  std::iota(ascending.begin(), ascending.end(), 0);
-  std::stable_sort(ascending.begin(), ascending.end(), [&](size_t a, size_t b) { return p[a] < p[b]; });
-  std::vector<double> adjusted(p.size());
-  double largest = 0;
-  for (size_t i = 0; i < ascending.size(); ++i) {
-    largest = std::max(largest, std::min(1.0, static_cast<double>(p.size() - i) * p[ascending[i]]));
-    adjusted[ascending[i]] = largest;
-  }
-  return adjusted;
-}
-
 std::vector<int> resample_indices(Rng& rng, int count) { return uniform_tokens(rng, count, 0, count - 1); }
 
 Interval percentile_interval(std::vector<double> draws) {

@@ -1,5 +1,4 @@
-// Provides the statistics of reports: intervals of accuracies and of means over seeds, corrected p-values, the
-// bootstrap.
+// Provides the statistics of reports: intervals of accuracies and of means over seeds, the bootstrap.
 #pragma once
 #include <optional>
 #include <span>
@@ -35,9 +34,6 @@ double t_half_width(double freedom);
 /// Returns the noncentrality, the true effect in standard errors, at which a two-sided t-test that rejects beyond
 /// `critical` finds it with probability 0.8.
 double detectable_noncentrality(double critical, double freedom);
-
-/// Returns p-values corrected for their number, in the order given. Holm 1979.
-std::vector<double> holm_correction(std::span<const double> p);
 
 /// Returns `count` indices out of 0..count-1, drawn with replacement: one resample of the bootstrap.
 std::vector<int> resample_indices(Rng&, int count);

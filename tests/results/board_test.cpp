@@ -224,9 +224,9 @@ TEST_CASE("one split decides where it is named, and in distribution nothing is u
   const BoardReport all = merge_board(std::vector<NamedReport>{{"stored", stored}}, {}, {}, false);
   const Board far = make_board(all, {.split = "ood_far"});
   CHECK(split_title(far.tasks[0]) == "ood_far");
-  CHECK(far.tasks[0].rows.back().status == BoardStatus::not_learned);
+  CHECK(far.tasks[0].rows.back().status == Verdict::not_learned);
   const Board trained = make_board(all, {.split = "in_distribution"});
-  CHECK(trained.tasks[0].rows.back().status == BoardStatus::too_few_seeds);
+  CHECK(trained.tasks[0].rows.back().status == Verdict::too_few_seeds);
   CHECK(trained.tasks[0].rows[3].encoding == "encoding4");
   CHECK(trained.tasks[0].rows[3].tier == 2);
   CHECK(make_board(all, {.split = "ood_near"}).tasks.empty());

@@ -8,7 +8,7 @@ using namespace posbench;
 
 TEST_CASE("an invalid claim is refused with its JSON path") {
   const auto read = [](const char* change) {
-    Json json = parse_json(R"({"statement": "s", "family": "f", "source": "p", "expected": "reproduced",
+    Json json = parse_json(R"({"statement": "s", "family": "f", "source": "p",
       "kind": "published finding", "read_from": "paper text", "read_where": "Figure 2",
       "tasks": {"t": {"reduced": "copy", "full": "copy"}}, "reduced": {"not_comparable": "no"},
       "full": {"profile": "quick", "config": {}, "seeds": 5},
@@ -46,8 +46,15 @@ TEST_CASE("an invalid claim is refused with its JSON path") {
   CHECK_THROWS_WITH(
       read(R"({"read_from": "this repository"})"),
       ContainsSubstring("expected 'this repository' for the kind 'own statement', and for no other"));
-  CHECK_THROWS_WITH(read(R"({"expected": "true"})"),
-                    Catch::Matchers::StartsWith("mine.json: expected is \"true\""));
+  CHECK_THROWS_WITH(
+      read(
+          R"({"kind": "own statement", "read_from": "this repository", "rules": [{"order": {"high": {"task": "t", "encoding": "rope", "split": "s"}, "low": {"task": "t", "encoding": "none", "split": "s"}, "gap": 0.4, "least": 0.1}}]})"),
+      ContainsSubstring(
+          "rules[0].order.gap is 0.4, expected none, since an own statement has no published difference"));
+  CHECK_THROWS_WITH(
+      read(
+          R"({"kind": "own statement", "read_from": "this repository", "published": [{"what": "w", "encoding": "rope", "value": 0.5}]})"),
+      ContainsSubstring("kind is \"own statement\", expected no numbers in 'published'"));
   CHECK_THROWS_WITH(read(R"({"full": {"seeds": 3}})"), Catch::Matchers::StartsWith("mine.json: full.seeds is 3"));
   CHECK_THROWS_WITH(read(R"({"reduced": "half"})"),
                     Catch::Matchers::StartsWith("mine.json: reduced is \"half\", expected"));
@@ -70,7 +77,7 @@ TEST_CASE("an invalid claim is refused with its JSON path") {
 }
 
 TEST_CASE("a claim may have one task and one setting for both sizes") {
-  const Json json = parse_json(R"({"statement": "s", "family": "f", "source": "p", "expected": "reproduced",
+  const Json json = parse_json(R"({"statement": "s", "family": "f", "source": "p",
       "kind": "published finding", "read_from": "paper text", "read_where": "Figure 2", "tasks": {"t": "copy"},
       "reduced": "full", "full": {"profile": "quick", "config": {}, "seeds": 5, "differs": "it is small"},
       "rules": [{"level": {"task": "t", "encoding": "rope", "split": "ood_length", "at_least": 0.9}}]})",

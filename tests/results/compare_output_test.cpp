@@ -109,7 +109,7 @@ TEST_CASE("the plot of differences has a color and a shape for each verdict") {
     REQUIRE(found != forest["scales"].end());
     std::set<std::string> drawn = (*found)["domain"];
     std::set<std::string> verdicts;
-    for (const Verdict verdict : kVerdicts) verdicts.insert(to_string(verdict));
+    for (const Verdict verdict : kComparisonVerdicts) verdicts.insert(to_string(verdict));
     CHECK(drawn == verdicts);
   }
 }

@@ -10,7 +10,6 @@ import numpy
 import scipy
 import statsmodels
 from scipy import integrate, optimize, special, stats
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 
 COUNTS = [(0, 10), (1, 10), (5, 10), (10, 10), (3251, 3252), (1, 1), (0, 1), (123456, 1000000)]
@@ -51,7 +50,6 @@ VARIANCES = [  # and their degrees of freedom
     ([0.01, 0.011, 0.0095, 0.0102], [4, 4, 9, 9]),
     ([0.2, 1e-9, 0.25, 0.0001, 0.01], [2, 4, 8, 8, 8]),
 ]
-P_VALUES = [[0.01, 0.04, 0.03], [0.0001, 0.5, 0.5, 0.02, 0.9], [0.2], [0.03, 0.03, 0.01, 1.0], [0.0, 0.0]]
 DRAWS = [[3.0], [1.0, 2.0], [5.0, 1.0, 4.0, 2.0, 3.0, 9.0, -2.0], [i * i / 7 for i in range(100)]]
 
 
@@ -127,10 +125,6 @@ def detectable(freedom, alpha):
     return {"freedom": freedom, "critical": critical, "noncentrality": center}
 
 
-def holm(p):
-    return {"p": p, "adjusted": list(multipletests(p, method="holm")[1])}
-
-
 def percentiles(draws):
     low, high = numpy.percentile(draws, [2.5, 97.5])
     return {"draws": draws, "low": low, "high": high}
@@ -149,7 +143,6 @@ print(
             "permutation": [permutation(*g, "independent") for g in GROUPS]
             + [permutation(*g, "samples") for g in PAIRS],
             "variance_prior": [variance_prior(*v) for v in VARIANCES],
-            "holm": [holm(p) for p in P_VALUES],
             "percentile_interval": [percentiles(d) for d in DRAWS],
         },
         indent=1,

@@ -12,6 +12,7 @@
 #include "results/statistics/moderated_variance.h"
 #include "results/statistics/permutation.h"
 #include "results/statistics/proportion.h"
+#include "results/statistics/seed_pairs.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -226,33 +227,26 @@ TEST_CASE("a corrected p-value is not below that of a larger statistic") {
   CHECK(corrected[1][0] == near(0.5));
 }
 
-TEST_CASE("a test of a shift uses all relabelings of up to ten seeds a side") {
-  const auto least_p = [](size_t seeds) {
-    return shift_p(std::vector<double>(seeds, 0.0), std::vector<double>(seeds, 1.0), 0);
-  };
-  CHECK(least_p(7) == Approx(1.0 / 3432));
-  CHECK(least_p(8) == Approx(1.0 / 12870));
-  CHECK(least_p(10) == Approx(1.0 / 184756));
-  CHECK(least_p(11) == Approx(2.0 / 200000));  // of 200,000 random relabelings, the true one and its like
-  const std::vector<double> some{0.1, 0.3, 0.2, 0.4, 0.5, 0.2, 0.1, 0.6, 0.3, 0.2, 0.4};
-  const double large = shift_p(some, some, 0);  // over 10,000 random relabelings, since it is large
-  CHECK(large > 0.4);
-  CHECK(std::round(large * 10000) == Approx(large * 10000));
-}
-
-TEST_CASE("the interval of a shift ends where its one-sided p-value passes 2.5 %") {
-  const std::vector<double> low{0.31, 0.12, 0.45, 0.2, 0.27, 0.36}, high{0.52, 0.7, 0.41, 0.63, 0.39, 0.58};
-  const Interval interval = shift_interval(low, high);
-  constexpr double kStep = 1e-4;
-  CHECK(interval.low < mean(high) - mean(low));
-  CHECK(interval.high > mean(high) - mean(low));
-  CHECK(shift_p(low, high, interval.low - kStep) <= 0.025);
-  CHECK(shift_p(low, high, interval.low + kStep) > 0.025);
-  CHECK(shift_p(high, low, -interval.high - kStep) <= 0.025);
-  CHECK(shift_p(high, low, -interval.high + kStep) > 0.025);
-  std::vector<double> raised = high;
-  for (double& value : raised) value += 0.1;
-  CHECK(shift_interval(low, raised).low == Approx(interval.low + 0.1).margin(1e-5));
+TEST_CASE("the p-value of pairs of seeds is 2^-k if all agree, and a bound by matchings otherwise") {
+  CHECK(pairs_p(1, 8) == Approx(1.0 / 256));
+  CHECK(pairs_p(1, 16) == Approx(1.0 / 65536));
+  CHECK(pairs_p(0.5, 8) == 1);
+  // 15 of 16 pairs: of 16 matched pairs, (P(B = 15) + 2 P(B = 16)) / 1, which is close to P(B >= 15).
+  CHECK(pairs_p(15.0 / 16, 16) == Approx(18.0 / 65536));
+  CHECK(pairs_p(1, 8, 0.6) == Approx(std::pow(0.6, 8)));
+  const std::vector<double> high{0.6, 0.7, 0.5, 0.8, 0.9, 0.65, 0.75}, low{0.1, 0.2, 0.15, 0.12, 0.3, 0.5, 0.25};
+  const SeedPairs pairs(high, low);
+  CHECK(pairs.above(0) == Approx(48.0 / 49));  // one difference is 0, which is neither above nor below
+  CHECK(pairs.below(0) == 0);
+  CHECK(pairs.p_below(0) == 1);
+  const Interval interval = pairs.median_interval();
+  CHECK(interval.low < pairs.median());
+  CHECK(pairs.p_above(interval.low - 1e-5) <= 0.025);
+  CHECK(pairs.p_above(interval.low + 1e-5) > 0.025);
+  CHECK(pairs.p_below(interval.high + 1e-5) <= 0.025);
+  CHECK(pairs.p_below(interval.high - 1e-5) > 0.025);
+  CHECK(SeedPairs(std::vector<double>(5, 1.0), std::vector<double>(5, 0.0)).median_interval() == Interval{-1, 1});
+  CHECK(SeedPairs(std::vector<double>(8, 1.0), low).fraction_above(0).low == Approx(std::pow(0.025, 1.0 / 7)));
 }
 
 TEST_CASE("many relabelings are drawn, the true one among them, and are the same each time") {
@@ -280,16 +274,6 @@ TEST_CASE("the prior of variances equals an independent computation of limma's")
     }
   }
   CHECK(moderate_variance(fit_variance_prior(std::vector{0.25}, std::vector{4.0}), 0.25, 4) == 0.25);
-}
-
-TEST_CASE("Holm's correction equals statsmodels'") {
-  for (const Json& row : reference().at("holm")) {
-    const std::vector<double> adjusted = holm_correction(row.at("p").get<std::vector<double>>());
-    INFO(row);
-    REQUIRE(adjusted.size() == row.at("adjusted").size());
-    for (size_t i = 0; i < adjusted.size(); ++i) CHECK(adjusted[i] == near(row.at("adjusted")[i]));
-  }
-  CHECK(holm_correction({}).empty());
 }
 
 TEST_CASE("percentile intervals equal numpy's") {

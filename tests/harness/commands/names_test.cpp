@@ -76,13 +76,14 @@ TEST_CASE("show explains splits, settings, metrics, claims, aspects and verdicts
   CHECK(shown("counting").starts_with("counting (task"));
   CHECK(shown("aspect:counting").starts_with("counting (aspect)\n"));
   CHECK(shown("'not comparable'") == shown("not_comparable"));
-  CHECK(shown("'too few seeds'").starts_with("too few seeds (verdict)\n\nof compare: "));
-  CHECK(shown("inconclusive").find("\nof a claim: ") != std::string::npos);
-  CHECK(shown("inconclusive").find("\nof compare: ") != std::string::npos);
+  CHECK(shown("'too few seeds'").starts_with("too few seeds (verdict)\n\nmeaning: "));
+  CHECK(shown("inconclusive").find("\nclaims:  posbench reproduce --list --verdict inconclusive") !=
+        std::string::npos);
+  CHECK(shown("inconclusive").find("\nexample: posbench compare") != std::string::npos);
   CHECK(shown("not_comparable").starts_with("not comparable (verdict)\n"));
   const std::string claim = shown("abacus-addition");
   CHECK(claim.find("McLeish et al. 2024") != std::string::npos);
-  CHECK(claim.find("predicted:      reproduced\n\nVerdict\n\nverdict:        ") != std::string::npos);
+  CHECK(claim.find("\n\nVerdict\n\nverdict:        ") != std::string::npos);
   CHECK(shown("path-flip-flop")
             .find("kind:           published number\nsource read:    paper text: section 4.1, Table 1") !=
         std::string::npos);
