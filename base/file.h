@@ -3,8 +3,6 @@
 #pragma once
 #include <sys/types.h>
 
-#include <array>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -40,8 +38,8 @@ class File {
   void flush();
   /// The next read() begins at the first byte.
   void rewind();
-  /// Makes a shorter file this large, with zeros, if the file system can reserve the space. If the space is missing,
-  /// the file keeps its size.
+  /// Makes a shorter file this large, with zeros, if the file system can reserve the space. If the space is
+  /// missing, the file keeps its size.
   void reserve(off_t size);
   /// Gives the file the mode of another, and its owner if this process may do that.
   void take_mode(const std::filesystem::path& of);
@@ -63,47 +61,18 @@ class File {
   int descriptor_;
 };
 
-/// Ends the writing of a file. ~OutputFile() then deletes the temporary file.
-class Interrupted : public std::runtime_error {
- public:
-  Interrupted() : std::runtime_error("interrupted; nothing was written") {}
-};
-
-/// While it lives, the first signal that ends the process (SIGINT, SIGTERM, SIGHUP) makes check_interrupted()
-/// throw instead. A second one ends the process at once. A signal that the caller ignores, as nohup does, stays
-/// ignored.
-class SignalGuard {
- public:
-  SignalGuard();
-  SignalGuard(const SignalGuard&) = delete;
-  SignalGuard& operator=(const SignalGuard&) = delete;
-  ~SignalGuard();
-
- private:
-  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
-  std::array<void (*)(int), kSignals.size()> old_{};
-};
-
-/// Deletes the temporary files of all OutputFiles and ends the process by a signal. A signal handler may call it.
-void end_by_signal(int signal);
-/// Makes the signals that end the process call end_by_signal(), unless the caller ignores them.
-void remove_temporaries_on_signals();
-
-/// Throws Interrupted if a signal came while a SignalGuard lives.
-void check_interrupted();
-
 /// Writes a file in pieces: into a temporary file in the same folder, which is flushed to disk and renamed at the
 /// end, so that at any moment the path has the old text or the new one. Follows a symbolic link, also to a file
 /// that does not exist yet. Keeps the mode of an old file. Writes into a special file (a pipe, a device, standard
-/// output) without replacing it, and in place at the end into a file that cannot be replaced: its folder is read-only,
-/// or it is a mount point.
+/// output) without replacing it, and in place at the end into a file that cannot be replaced: its folder is
+/// read-only, or it is a mount point.
 class OutputFile {
  public:
   /// `anywhere` has write_at instead of write. A special file then gets the whole text at the end, through a file
   /// without a name in the folder for temporary files.
   enum class Order { sequential, anywhere };
-  /// `keep` also writes into a file with several names (hard links) in place. `replace` leaves the other names their
-  /// text, as those of a backup of a run.
+  /// `keep` also writes into a file with several names (hard links) in place. `replace` leaves the other names
+  /// their text, as those of a backup of a run.
   enum class Links { keep, replace };
 
   explicit OutputFile(const std::filesystem::path&, Order = Order::sequential, Links = Links::keep);

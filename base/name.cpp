@@ -50,13 +50,4 @@ void check_identifier(const std::string& kind, std::string_view name) {
                                      to_printable(name)));
 }
 
-bool has_paired_parentheses(std::string_view text) {
-  int depth = 0;
-  for (const char c : text) {
-    depth += (c == '(') - (c == ')');
-    if (depth < 0) return false;
-  }
-  return depth == 0;
-}
-
 }  // namespace posbench

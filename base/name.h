@@ -17,7 +17,4 @@ void check_name(std::string_view name, const std::string& what);
 /// and _ . + - of ASCII, and begins with a letter or a digit.
 void check_identifier(const std::string& kind, std::string_view name);
 
-/// Returns true if each parenthesis has its partner, so that the text can be the value of an option in a spec.
-bool has_paired_parentheses(std::string_view text);
-
 }  // namespace posbench

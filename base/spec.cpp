@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/name.h"
 #include "base/printable.h"
 #include "base/text.h"
 

@@ -128,4 +128,13 @@ bool parse_number(std::string_view text, double& value) {
   return true;
 }
 
+bool has_paired_parentheses(std::string_view text) {
+  int depth = 0;
+  for (const char c : text) {
+    depth += (c == '(') - (c == ')');
+    if (depth < 0) return false;
+  }
+  return depth == 0;
+}
+
 }  // namespace posbench

@@ -34,4 +34,7 @@ std::vector<std::string> split_list(std::string_view text, char separator);
 bool parse_number(std::string_view text, int& value);
 bool parse_number(std::string_view text, double& value);
 
+/// Returns true if each parenthesis has its partner, so that the text can be the value of an option in a spec.
+bool has_paired_parentheses(std::string_view text);
+
 }  // namespace posbench

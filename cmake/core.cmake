@@ -9,7 +9,8 @@ if(NOT definitions)
 endif()
 
 add_library(core_archive STATIC
-            results/types/experiment_result.cpp $<TARGET_OBJECTS:base> $<TARGET_OBJECTS:tasks> $<TARGET_OBJECTS:model_float>
+            results/types/experiment_result.cpp results/types/learning_curve.cpp
+            $<TARGET_OBJECTS:base> $<TARGET_OBJECTS:tasks> $<TARGET_OBJECTS:model_float>
             $<TARGET_PROPERTY:model_float,INTERFACE_SOURCES> $<TARGET_OBJECTS:training>)
 set_target_properties(core_archive PROPERTIES OUTPUT_NAME posbench INTERFACE_LINK_LIBRARIES "")
 target_link_libraries(core_archive INTERFACE Eigen3::Eigen ${fmt_library} Threads::Threads)

@@ -49,7 +49,9 @@ def main():
             "requestAnimationFrame(check); check(); })"
         )
         save = f"[...{figure}.querySelectorAll('button')].find(button => button.textContent.includes('SVG')).click()"
-        svg = browser.run(f"new Promise(done => {{ URL.createObjectURL = blob => (blob.text().then(done), '#'); {save}; }})")
+        svg = browser.run(
+            f"new Promise(done => {{ URL.createObjectURL = blob => (blob.text().then(done), '#'); {save}; }})"
+        )
     with open(request.output, "w", encoding="utf-8") as file:
         file.write(svg + "\n")
 

@@ -34,6 +34,7 @@ class BenchmarkedModel {
   /// Returns the GFLOP of a training step: twice the multiply-adds, once forward and twice backward.
   double gflop() const;
   Index parameters() const { return model_.layout.count(); }
+  const Parameters& values() const { return state_.parameters; }
 
   Spec spec;
   std::vector<double> step_seconds, peak_fractions, relative;

@@ -25,6 +25,7 @@
 #include "base/file.h"
 #include "base/parallel_for.h"
 #include "base/printable.h"
+#include "base/signals.h"
 #include "base/text.h"
 #include "harness/commands/run_observer.h"
 #include "harness/console/message.h"

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/signals.h"
 #include "base/system.h"
 #include "harness/commands/command_line.h"
 #include "harness/config/user_files.h"
@@ -30,6 +31,18 @@ void write_defect(const char* what) {
   write_error(plugins.empty()
                   ? fmt::format("defect of posbench: {}; please report it with the command and its input", what)
                   : fmt::format("{} or posbench has a defect: {}; correct it, or run without it", plugins, what));
+}
+
+bool is_exit_allowed = false;
+
+/// If a plug-in is loaded, std::exit() writes a message that names the plug-ins and ends the process with code 3,
+/// until main() allows it. No other code calls it.
+void refuse_exit_of_plugins() {
+  std::atexit([] {
+    if (is_exit_allowed || plugins().empty()) return;
+    write_error(fmt::format("{} ended the program; correct it, or run without it", plugins_text()));
+    std::_Exit(3);
+  });
 }
 
 int run_catching(int argc, char** argv) {
@@ -71,6 +84,6 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that exceeds a limit then fails in write(), as on a full disk
   const int code = posbench::run_catching(argc, argv);
   const bool written = posbench::flush_output();
-  posbench::allow_exit();
+  posbench::is_exit_allowed = true;
   return code == 0 && !written ? 1 : code;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/signals.h"
 #include "harness/config/config.h"
 #include "harness/console/command.h"
 #include "results/document/render.h"

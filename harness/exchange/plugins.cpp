@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <iterator>
@@ -37,8 +36,6 @@ namespace posbench {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_exit_allowed = false;
 
 std::vector<Plugin>& loaded() {
   static auto* const plugins = std::make_unique<std::vector<Plugin>>().release();  // exists while exit() runs
@@ -191,15 +188,5 @@ std::string plugins_text() {
   if (files.empty()) return "";
   return fmt::format("{}{}", files.size() == 1 ? "plug-in " : "one of the plug-ins ", fmt::join(files, ", "));
 }
-
-void refuse_exit_of_plugins() {
-  std::atexit([] {
-    if (is_exit_allowed || loaded().empty()) return;
-    fmt::print(stderr, "posbench: {} ended the program; correct it, or run without it\n", plugins_text());
-    std::_Exit(3);
-  });
-}
-
-void allow_exit() { is_exit_allowed = true; }
 
 }  // namespace posbench

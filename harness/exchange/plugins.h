@@ -22,9 +22,4 @@ const std::vector<Plugin>& plugins();
 /// Returns "plug-in a.so" or "one of the plug-ins a.so, b.so"; empty if none is loaded.
 std::string plugins_text();
 
-/// If a plug-in is loaded, std::exit() writes a message that names the plug-ins and ends the process with code 3,
-/// until allow_exit() is called. No other code calls it.
-void refuse_exit_of_plugins();
-void allow_exit();
-
 }  // namespace posbench

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/signals.h"
 #include "harness/exchange/safetensors.h"
 #include "harness/exchange/saved_model.h"
 #include "harness/runs/loss_trace.h"

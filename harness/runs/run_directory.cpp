@@ -226,7 +226,8 @@ void RunDirectory::remove_unfinished_merge() {
   remove_file(path_ / kMergedManifestFile);
 }
 
-/// Deletes a merged run that is not complete. The run that it was to replace stays, if nothing of it was deleted yet.
+/// Deletes a merged run that is not complete. The run that it was to replace stays, if nothing of it was deleted
+/// yet.
 void RunDirectory::discard_merge() noexcept {
   if (!is_merging_ || !lines_) return;
   try {

@@ -16,9 +16,9 @@
 // the replaced manifest lists, and last that manifest. The next process that opens the directory after an
 // interruption undoes the replacement if manifest.json is missing, and completes it otherwise.
 //
-// A merged run is written in one go. Its manifest is manifest.json.merging, and gets its name at the end. If an error
-// or a signal ends the merge, nothing of the run is left; if the process is killed, the next one that opens the
-// directory deletes what the manifest lists.
+// A merged run is written in one go. Its manifest is manifest.json.merging, and gets its name at the end. If an
+// error or a signal ends the merge, nothing of the run is left; if the process is killed, the next one that opens
+// the directory deletes what the manifest lists.
 #pragma once
 #include <sys/types.h>
 
@@ -38,8 +38,8 @@ namespace posbench {
 
 enum class Existing { refuse, resume, replace };
 
-/// Returns true if the path has something that a new run must not overwrite: anything but an empty folder, which may
-/// have lost+found, or the folder of a run or a merge that was killed before its manifest had its name. Throws
+/// Returns true if the path has something that a new run must not overwrite: anything but an empty folder, which
+/// may have lost+found, or the folder of a run or a merge that was killed before its manifest had its name. Throws
 /// InputError if the path is a file, or a folder that neither --force nor --resume accepts.
 bool is_taken(const std::filesystem::path&);
 /// Throws InputError if a folder has no manifest of posbench, since --force would delete its files.
@@ -60,9 +60,9 @@ enum class Writer { run, merge };
 
 class RunDirectory {
  public:
-  /// Opens or creates it. A merge has no Existing::resume. Throws InputError if it exists and may not be used, belongs to another configuration,
-  /// shard or version, is in use or is damaged, or if its path cannot be written; FileError if the disk is full or
-  /// fails. In all these cases an existing run keeps all its files.
+  /// Opens or creates it. A merge has no Existing::resume. Throws InputError if it exists and may not be used,
+  /// belongs to another configuration, shard or version, is in use or is damaged, or if its path cannot be
+  /// written; FileError if the disk is full or fails. In all these cases an existing run keeps all its files.
   RunDirectory(std::filesystem::path, Existing, Manifest, Writer = Writer::run);
   RunDirectory(const RunDirectory&) = delete;
   RunDirectory& operator=(const RunDirectory&) = delete;

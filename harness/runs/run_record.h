@@ -1,9 +1,10 @@
 // Reads and writes the record of a run: its manifest, and a line for each finished experiment.
 //
 // A line is the JSON of the result with more members: `seconds`; with --trace-loss `losses_crc32`, the checksum of
-// the file in losses/; with --reuse `trained_by`, the commit of the run that gave the experiment; `origin_sha256`, the
-// hash of `settings_sha256` of the manifest, task, encoding and seed, each but the last with a line feed behind it; and
-// last `crc32` (results/json/checksum.h), which the manifest has too. Lines of older versions lack the last two.
+// the file in losses/; with --reuse `trained_by`, the commit of the run that gave the experiment; `origin_sha256`,
+// the hash of `settings_sha256` of the manifest, task, encoding and seed, each but the last with a line feed
+// behind it; and last `crc32` (results/json/checksum.h), which the manifest has too. Lines of older versions lack
+// the last two.
 #pragma once
 #include <cstddef>
 #include <filesystem>

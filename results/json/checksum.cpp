@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
-#include "results/json/json.h"
+#include "base/error.h"
+#include "base/printable.h"
 
 namespace posbench {
 namespace {
@@ -80,11 +80,9 @@ void ChecksumReader::check(const std::string& file, const std::string& advice) c
   if (!skip(member, fmt::format("\"{}\"", kChecksum)) || !skip(member, ":")) return;
   const std::string expected = fmt::format("\"{}\"", crc32_text(end.substr(0, comma), before_));
   if (skip(member, expected) && member.empty()) return;
-  throw_json_error(file, kChecksum, Json::parse(member, nullptr, false),
-                   fmt::format("expected {}: {}", expected,
-                               advice.empty() ? "the file was changed; restore it, or delete crc32 if the change "
-                                                "was intended"
-                                              : advice));
+  throw InputError(to_printable(fmt::format(
+      "{}: {} is {}, expected {}: {}", file, kChecksum, member, expected,
+      advice.empty() ? "the file was changed; restore it, or delete crc32 if the change was intended" : advice)));
 }
 
 }  // namespace posbench

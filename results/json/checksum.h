@@ -1,5 +1,5 @@
-// Computes the CRC-32 of zlib, gzip and PNG, and protects the JSON files that posbench writes and reads with it. Such
-// a file is an object whose last member is `crc32`, the checksum of the bytes before the last comma in eight
+// Computes the CRC-32 of zlib, gzip and PNG, and protects the JSON files that posbench writes and reads with it.
+// Such a file is an object whose last member is `crc32`, the checksum of the bytes before the last comma in eight
 // hexadecimal digits. A file without this member, or with others behind it, has no checksum: a user may delete it.
 #pragma once
 #include <cstdint>
@@ -20,8 +20,8 @@ std::uint32_t crc32_joined(std::uint32_t before, std::uint32_t after, std::int64
 std::string crc32_text(std::string_view bytes, std::uint32_t before = 0);
 std::string crc32_text(std::uint32_t checksum);
 
-/// Returns the text of an object, which is not empty, with the checksum as its last member. `before` is the checksum
-/// of bytes in front of the text.
+/// Returns the text of an object, which is not empty, with the checksum as its last member. `before` is the
+/// checksum of bytes in front of the text.
 std::string with_checksum(std::string_view text, std::uint32_t before = 0);
 
 /// Throws InputError, which begins with `file`, if the text of an object has a checksum of other bytes. `advice`

@@ -22,8 +22,8 @@ using Json = nlohmann::ordered_json;
 
 /// Parses a text, which messages call `file`, or a file, which gzip may have compressed. Throws InputError, with a
 /// message of one line, if the file cannot be read or is not JSON, if it nests deeper than 64 or has more than
-/// five million values, if an object has a duplicate key or over 10000 keys, or if a number does not fit a double. A
-/// file must also have the checksum that it states (checksum.h), which is then removed from the value.
+/// five million values, if an object has a duplicate key or over 10000 keys, or if a number does not fit a double.
+/// A file must also have the checksum that it states (checksum.h), which is then removed from the value.
 Json parse_json(std::string_view text, const std::string& file);
 Json read_json(const std::filesystem::path& file);
 
@@ -38,8 +38,8 @@ Json read_json(std::streambuf& text, const std::string& file, const TakeItem&);
 std::string to_indented_json(const Json&);
 /// Returns the same text of an object with its checksum (checksum.h), for a file that posbench reads.
 std::string to_file_json(const Json&);
-/// Passes the indented JSON of the object `frame` in pieces to `pass_on`, with a list of `count` items under `key`,
-/// where the frame has an empty list. `item` returns an item, which is an object with a list, by its index.
+/// Passes the indented JSON of the object `frame` in pieces to `pass_on`, with a list of `count` items under
+/// `key`, where the frame has an empty list. `item` returns an item, which is an object with a list, by its index.
 /// Several threads call it at once. At most 512 items are in memory at any time.
 void write_indented_json(const Json& frame, const std::string& key, size_t count,
                          const std::function<Json(size_t index)>& item,

@@ -334,9 +334,7 @@ def test_bad_input_is_refused(backends):
     shutil.copytree(run, changed, ignore=shutil.ignore_patterns("log"))
     lines = (changed / "experiments.jsonl").read_text()
     (changed / "experiments.jsonl").write_text(lines.replace('"parameters":', '"parameters":1', 1))
-    assert "experiments.jsonl:1: crc32 is " in raised(
-        posbench.InputError, follow, changed, Recorder(), once=True
-    )
+    assert "experiments.jsonl:1: crc32 is " in raised(posbench.InputError, follow, changed, Recorder(), once=True)
     assert "expected the directory of a run" in raised(posbench.InputError, follow, FOLDER / "none", Recorder())
     assert "'sheets' is no logger" in raised(posbench.InputError, follow, run, "sheets")
     assert "WANDB_DIR" in raised(posbench.InputError, follow, run, "wandb", directory="x")

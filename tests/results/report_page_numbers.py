@@ -99,7 +99,9 @@ def check_curves(name, section, plots, report):
                     f"{name}: {section}: {plot['title']}: {row}",
                 )
             elif section == MULTIPLES:
-                option = {"far evidence": "far", "distance": "distance"}.get(plot["title"].rpartition(", ")[2], "length")
+                option = {"far evidence": "far", "distance": "distance"}.get(
+                    plot["title"].rpartition(", ")[2], "length"
+                )
                 values = [accuracy_at(experiment, option, x) for experiment in experiments]
                 values = [value for value in values if value is not None]
             else:

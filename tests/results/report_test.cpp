@@ -60,7 +60,7 @@ std::string message_of(const Edit& edit) {
   while (std::getline(words, word, '/')) {
     if (!word.empty()) path += std::isdigit(word[0]) ? "[" + word + "]" : (path.empty() ? "" : ".") + word;
   }
-  const std::string message = message_of(edit);
+  const std::string message = edit.message;
   return "before.json: " + (message.starts_with("is ") ? path + " " : "") + message;
 }
 

@@ -89,7 +89,9 @@ class RunFolder:
             except (KeyError, TypeError) as error:
                 raise InputError(f"{path}:{number}: {error!r}; expected a finished experiment") from None
             if self._settings and line.get("origin_sha256", "") not in ("", experiment.origin(self._settings)):
-                raise InputError(f"{path}:{number}: the line is of a run with other settings or of another build; delete it")
+                raise InputError(
+                    f"{path}:{number}: the line is of a run with other settings or of another build; delete it"
+                )
             lines[experiment] = line
         return lines
 

@@ -146,7 +146,27 @@ class Messages(Case):
         names = [
             "",
             " ",
-            *["a b", "a\nb", "\t", "\x00", "\x1b[31m", "\x9b", "\u202e", "模", "a,b", "a=b", "-a", "a(", "a)", "((a))", "(a)(b)", "a:b", "*", "[a]", "a\\"],
+            *[
+                "a b",
+                "a\nb",
+                "\t",
+                "\x00",
+                "\x1b[31m",
+                "\x9b",
+                "\u202e",
+                "模",
+                "a,b",
+                "a=b",
+                "-a",
+                "a(",
+                "a)",
+                "((a))",
+                "(a)(b)",
+                "a:b",
+                "*",
+                "[a]",
+                "a\\",
+            ],
         ]
         names += ["'\"<&", "all", "aspect:x", "train", "validation", "test:x"]
         accepted = []

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/signals.h"
 #include "results/json/json.h"
 #include "tests/catch.h"
 #include "tests/harness/process.h"
