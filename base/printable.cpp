@@ -61,7 +61,7 @@ std::string to_printable(std::string_view text) {
 }
 
 std::string to_printable_lines(std::string_view text) {
-  return filtered(text, [](std::uint32_t c) { return c == '\n' || !is_control(c); });
+  return filtered(text, [](std::uint32_t c) { return c == '\n' || c == '\t' || !is_control(c); });
 }
 
 std::string to_valid_utf8(std::string_view text) {

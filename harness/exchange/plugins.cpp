@@ -92,6 +92,9 @@ std::string try_loading(const std::string& path) {
   while (fault.ends_with('\n')) fault.pop_back();
   std::ranges::replace(fault, '\n', ' ');
   if (fault.starts_with("posbench: ")) fault.erase(0, 10);
+  constexpr std::string_view kTerminated = "terminate called after throwing an instance of ";
+  if (fault.starts_with(kTerminated))
+    fault.replace(0, kTerminated.size(), "throws an exception while it is loaded: ");
   return fault.empty() ? "ends the program while it is loaded" : to_printable(fault);
 }
 

@@ -60,17 +60,17 @@ std::uint64_t Reserve::limit(const Task& task, int length) const {
 }
 
 std::uint64_t Reserve::trained_limit(int length) const {
-  const std::map<std::uint64_t, int> counts = count_questions(trained_, length);
+  const std::map<std::uint64_t, int> counts = count_questions(*trained_, length);
   if (has_few_questions(counts)) return 0;
   if (counts.size() >= kMany) return kTenth;
   return std::max(kTenth, std::next(counts.begin(), static_cast<std::ptrdiff_t>(counts.size() - 1) / 10)->first);
 }
 
 std::uint64_t Reserve::find_limit(const Task& task, int length) const {
-  const std::vector<int>& lengths = trained_.lengths().values();
+  const std::vector<int>& lengths = trained_->lengths().values();
   const bool is_trained = std::ranges::find(lengths, length) != lengths.end();
   const std::uint64_t limit = is_trained ? trained_limit(length) : kTenth;
-  if (&task == &trained_ || limit == 0) return limit;
+  if (&task == trained_.get() || limit == 0) return limit;
   const std::map<std::uint64_t, int> counts = count_questions(task, length);
   return has_few_questions(counts) || counts.begin()->first > limit ? 0 : limit;
 }

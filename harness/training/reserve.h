@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -21,8 +22,8 @@ class Reserve {
  public:
   static constexpr int kFewestQuestions = 20;
 
-  /// The task that a model is trained on must outlive the object.
-  explicit Reserve(const Task& trained) : trained_(trained) {}
+  /// Takes the task that a model is trained on.
+  explicit Reserve(std::shared_ptr<const Task> trained) : trained_(std::move(trained)) {}
 
   /// Returns the greatest reserved hash of samples of a task at a length; 0 if the length is exempt. Where the
   /// trained task has few questions, more hashes are reserved, so that at least 10 % of the questions are. Another
@@ -36,7 +37,7 @@ class Reserve {
   std::uint64_t trained_limit(int length) const;
   std::uint64_t find_limit(const Task&, int length) const;
 
-  const Task& trained_;
+  std::shared_ptr<const Task> trained_;
   mutable std::mutex mutex_;
   mutable std::map<std::pair<const Task*, int>, std::uint64_t> limits_;
 };

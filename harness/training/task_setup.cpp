@@ -230,7 +230,7 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const TaskSpec& task
   if (options.evaluation.shift > 0) add_shift(spec, setup);
   setup.model_config.vocabulary = setup.trained().vocabulary();
   if (options.training.reserve && !setup.trained().has_separate_tests())
-    setup.reserve = std::make_shared<const Reserve>(setup.trained());
+    setup.reserve = std::make_shared<const Reserve>(setup.tasks.front());
   if (options.evaluation.grid > 0) setup.grids = make_task_grids(spec, options, setup.model_config.vocabulary);
   setup.extended = make_extended(spec, options, setup.model_config.vocabulary);
   if (setup.extended)

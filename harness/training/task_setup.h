@@ -36,7 +36,7 @@ struct TaskSetup {
   std::vector<TaskInfo::Split> user_splits;  // added or redefined by the user
   std::vector<TaskInfo::Split> splits;       // in_distribution first, the user's last; no value is relative
   std::vector<std::string> skipped_splits;   // splits that the training settings make impossible: "NAME: reason"
-  std::vector<std::unique_ptr<Task>> tasks;  // one for each split
+  std::vector<std::shared_ptr<Task>> tasks;  // one for each split
   std::vector<TaskGrid> grids;               // empty unless evaluation.grid is set
   std::unique_ptr<Task> extended;            // of further training, if extend.length is set
   std::shared_ptr<const Reserve> reserve;    // null without training.reserve

@@ -80,6 +80,7 @@ void ChecksumReader::check(const std::string& file, const std::string& advice) c
   if (!skip(member, fmt::format("\"{}\"", kChecksum)) || !skip(member, ":")) return;
   const std::string expected = fmt::format("\"{}\"", crc32_text(end.substr(0, comma), before_));
   if (skip(member, expected) && member.empty()) return;
+  while (member.starts_with(' ')) member.remove_prefix(1);
   throw InputError(to_printable(fmt::format(
       "{}: {} is {}, expected {}: {}", file, kChecksum, member, expected,
       advice.empty() ? "the file was changed; restore it, or delete crc32 if the change was intended" : advice)));

@@ -129,10 +129,11 @@ std::string task_summary_text(const BoardTask& task, const BoardOptions& options
                      some_names(summary.keep, 12), recurrent);
 }
 
-std::string learned_by_text(const BoardTask& task) {
+std::string learned_by_text(const BoardTask& task, bool with_recurrent) {
   const BoardTaskSummary& summary = task.summary;
   const bool shows_mark = summary.learned == 0 && !task.mark.empty();
   std::string text = shows_mark ? task.mark : fmt::format("{} of {}", summary.learned, summary.encodings);
+  if (!with_recurrent) return text;
   for (const std::string& name : summary.recurrent) text += ", " + name;
   return text;
 }

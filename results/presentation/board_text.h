@@ -23,7 +23,7 @@ std::string task_summary_text(const BoardTask&, const BoardOptions&);
 
 /// Returns "57 of 66, lstm": the encodings that learn the task, and the recurrent models that do. The mark of the
 /// task stands in place of "0 of 66".
-std::string learned_by_text(const BoardTask&);
+std::string learned_by_text(const BoardTask&, bool with_recurrent = true);
 
 /// Returns "2 tasks marked control or open do not count: dyck, k_hop."
 std::string marked_text(const std::vector<std::string>& tasks);

@@ -81,7 +81,8 @@ Table other_table(const Board& board) {
               {}};
   const auto is_other = [](const BoardTask& task) { return !task.mark.empty() || is_not_learned(only_row(task)); };
   for (const BoardTask* task : select_tasks(board, is_other)) {
-    table.rows.push_back({task->task, in_distribution_text(only_row(*task)), learned_by_text(*task)});
+    table.rows.push_back(
+        {task->task, in_distribution_text(only_row(*task)), learned_by_text(*task, /*with_recurrent=*/false)});
     add_best(*task, table.rows.back());
   }
   return table;

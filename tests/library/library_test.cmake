@@ -4,6 +4,7 @@ file(REMOVE_RECURSE ${FOLDER})
 execute_process(
   COMMAND ${PROGRAM} run -t last_x_retrieval -e cope:positions=4 -o ${FOLDER} -q --set model.layers=1 --set model.width=32
           --set training.steps=300 --set training.learning_rate=3e-3 --set evaluation.sequences=256
+          --set training.reserve=false
   OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 file(READ ${FOLDER}/report.json report)
 string(JSON splits LENGTH "${report}" experiments 0 splits)

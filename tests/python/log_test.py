@@ -353,7 +353,7 @@ def test_bad_input_is_refused(backends):
     (moved / "experiments.jsonl").write_text(lines[1])
     assert "of a run with other settings" in raised(posbench.InputError, follow, moved, Recorder(), once=True)
     text = (run / "manifest.json").read_text()
-    (moved / "manifest.json").write_text(text.replace('"steps": ', '"steps": 1', 1))
+    (moved / "manifest.json").write_text(text.replace('"steps":', '"steps":1', 1))
     assert "manifest.json: crc32 is " in raised(posbench.InputError, follow, moved, Recorder())
 
     class Second(Recorder):

@@ -55,7 +55,7 @@ def check_claims(browser, results_tests, directory):
             )
             check(all(plot["signals"]["labels"][row[0]] for row in plot["rows"]), f"claims: {plot['title']}: labels")
         rows = [row[:2] for row in browser.run("test.table('.results')") if row[0]]
-        verdicts = {"claim-0": "reproduced", "claim-1": "contradicted", "claim-2": "weaker", "claim-3": "not run"}
+        verdicts = {"claim-0": "reproduced", "claim-1": "contradicted", "claim-2": "inconclusive", "claim-3": "not run"}
         check(rows == [list(row) for row in verdicts.items()], f"claims: the table has {rows}")
         dots = browser.run("test.click_dot('claim-1')")
         expected = {"count": 2, "names": ["claim-0", "claim-1"], "hash": "#claim=claim-1"}

@@ -51,7 +51,7 @@ TEST_CASE("Markdown, LaTeX and a page have the same blocks, escaped") {
   CHECK(latex.ends_with("\\paragraph{Numbers}\n\n" + to_latex(example()) + "\na unit\n\na sign\n"));
   const std::string page = to_html(each_block());
   CHECK(page.find("<title>About &lt;it&gt;</title>") != page.npos);
-  CHECK(page.find("<p>a unit</p>\n<p>a sign</p>") != page.npos);
+  CHECK(page.find("<p class=\"about\">a unit</p>\n<p class=\"about\">a sign</p>") != page.npos);
 }
 
 TEST_CASE("a document without forms of its own has its tables as JSON, and its only table as CSV") {

@@ -59,5 +59,6 @@ TEST_CASE("the card of an encoding without results names the command that makes 
   const BoardReport all = golden_board();
   const EncodingCard card = make_card("mine", all, make_board(all), golden_aspects());
   CHECK(card_text(card).find("'posbench run -e mine' makes some.") != std::string::npos);
-  for (const Plot& plot : card_page(card).sections.at(0).plots) CHECK(plot.rows.empty());
+  const Page page = card_page(card);
+  for (const Plot& plot : page.sections.at(0).plots) CHECK(plot.rows.empty());
 }

@@ -1,6 +1,7 @@
 // Tests reports that are read and written in pieces.
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -43,11 +44,14 @@ TEST_CASE("a flipped bit of a report is refused or changes nothing that is read"
   for (size_t bit = 0; bit < 8 * text.size(); ++bit) {
     std::string changed = text;
     changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
+    std::optional<Report> read;
     try {
-      CHECK(parse_report(changed, "x") == report);
-      ++accepted;
+      read = parse_report(changed, "x");
     } catch (const InputError&) {
+      continue;
     }
+    CHECK(*read == report);
+    ++accepted;
   }
   CHECK(accepted < 100);  // changes of the name "crc32", and of white space behind it
   const std::string end = "\n}\n";

@@ -115,6 +115,7 @@ TEST_CASE("shards of different suites and missing shards are refused with a mess
   Json manifest = read_json(directory / "3/manifest.json");
   manifest["context"]["commit"] = "another";
   directory.write("3/manifest.json", manifest.dump());
+  directory.write("3/experiments.jsonl", "");  // its lines would be of another build
   CHECK(refused("1 2 3").starts_with(
       "posbench: 3: made by another version of posbench: commit was \"another\" and "));
 }

@@ -51,7 +51,7 @@ class Terminal(Console):
         lines = re.split(r"\n|\r|\x1b\[\d*[A-Z]", shown)
         self.assertEqual([line for line in lines if len(line) > 80], [])
         finished = re.sub(r"\s+", " ", shown)
-        for encoding in ("learned_abs", "rope:axial=true,pairing=half_split"):
+        for encoding in ("learned_abs", "rope:pairing=half_split,axial=true"):
             self.assertRegex(
                 finished,
                 rf"\[\d/2\] {encoding} on reverse_string:length=1..10, seed 0: \S+ in distribution, worst OOD split \S+",

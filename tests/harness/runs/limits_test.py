@@ -160,8 +160,6 @@ class Machine(Case):
             (["check", "run"], 0),
             (bench, 1),
             ([*bench, "--profile"], 1),
-            ([*bench, "--jobs", "2"], 1),
-            (["bench", "--samples"], 1),
         ):
             with self.subTest(arguments=arguments[:2]):
                 done = self.posbench(*arguments, code=code, env=environment, timeout=60)

@@ -129,10 +129,10 @@ class Messages(Case):
 
     def test_a_format_that_ignores_an_option_is_refused(self):
         self.posbench(*TINY, "-e", "none", "-q", "-o", "run")
-        for file in ("x.csv", "x.json", "x.html"):
+        for file in ("x.csv", "x.json"):
             with self.subTest(file=file):
                 done = self.posbench("report", "run", "--metric", "loss", "-o", file, code=2)
-                self.assertIn(b"--metric needs --format console, markdown or latex", done.stderr)
+                self.assertIn(b"--metric needs --format console, markdown, latex or html", done.stderr)
 
     def test_a_program_name_that_is_not_utf8_is_no_failure(self):
         command = [b"\xff\xfeposbench", *TINY, "-e", "none", "-q", "-o", "run"]
@@ -206,6 +206,7 @@ class Messages(Case):
         odd = "a\x1b[31m\x9b1m\u202e"
         shown = [self.posbench(*TINY, "-e", "none", "-q", "-o", odd)]
         report = json.loads((self.folder / odd / "report.json").read_text())
+        del report["crc32"]
         failed = {"status": "failed", "reason": odd, "splits": [], "final_loss": None, "learning_curve": []}
         failed = {**report["experiments"][0], **failed, "encoding": "rope"}
         report["tasks"][0]["splits"][1]["options"] = {"length": odd}

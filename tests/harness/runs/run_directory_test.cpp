@@ -201,9 +201,7 @@ TEST_CASE("a damaged manifest or line is refused with its position, and nothing 
         "experiments.jsonl:2: task is \"parity_check\", with an encoding and a seed that an earlier line has");
   std::string unknown = without_checksum(line);
   unknown.replace(unknown.find("none"), 4, "nine");
-  CHECK(message("experiments.jsonl", unknown) ==
-        "experiments.jsonl:1: task is \"parity_check\", with an encoding and a seed that manifest.json does not "
-        "list");
+  CHECK(message("experiments.jsonl", unknown).starts_with("experiments.jsonl:1: origin_sha256 is "));
 }
 
 TEST_CASE("a line ends in the CRC-32 of the bytes before it, and a changed line is refused") {
@@ -241,11 +239,14 @@ TEST_CASE("a flipped bit of a manifest is refused or changes nothing that is rea
   for (size_t bit = 0; bit < 8 * text.size(); ++bit) {
     std::string changed = text;
     changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
+    std::string again;
     try {
-      CHECK(read(changed) == text);
+      again = read(changed);
     } catch (const InputError&) {
       ++refused;
+      continue;
     }
+    CHECK(again == text);
   }
   CHECK(refused > 7 * text.size());
   CHECK_THROWS_WITH(
