@@ -32,7 +32,7 @@ std::vector<TaskBaseline> measure(const RunConfig& config, const std::vector<Tas
 }
 
 Report read_unfinished(const fs::path& path) {
-  if (!fs::exists(path / kManifestFile)) {
+  if (!fs::exists(path / kManifestFile) && !fs::exists(path / kMergedManifestFile)) {
     throw InputError(fmt::format(
         "{} has neither report.json nor manifest.json; expected a report, or a directory of 'posbench run'",
         path.string()));

@@ -204,7 +204,7 @@ def test_bad_answers_are_refused():
         posbench.InputError, posbench.score, [(tests[0], np.zeros((16, 2, 3, 4)))], "m"
     )
     nan = np.full((16, tests[0].scored_positions.shape[1], task.vocabulary), np.nan)
-    assert "NaN" in raised(posbench.InputError, posbench.score, [(tests[0], nan)], "m")
+    assert "a finite number" in raised(posbench.InputError, posbench.score, [(tests[0], nan)], "m")
     assert "no answers" in raised(posbench.InputError, posbench.score, [], "m")
 
 
