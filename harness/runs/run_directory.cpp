@@ -229,13 +229,15 @@ void RunDirectory::remove_unfinished_merge() {
 /// Deletes a merged run that is not complete. The run that it was to replace stays, if nothing of it was deleted
 /// yet.
 void RunDirectory::discard_merge() noexcept {
-  if (!is_merging_ || !lines_) return;
+  if (!is_merging_) return;
   try {
-    check_in_place();
-    finish_replacing();
-    if (fs::exists(path_ / kManifestFile)) return;
-    remove_unfinished_merge();
-    remove_file(path_ / kLinesFile);
+    if (lines_) {
+      lines_->check_in_place();
+      finish_replacing();
+      if (fs::exists(path_ / kManifestFile)) return;
+      remove_unfinished_merge();
+      remove_file(path_ / kLinesFile);
+    }
     if (is_new_) rmdir(path_.c_str());
   } catch (const std::exception&) {  // the next process that opens the directory deletes the rest
   }

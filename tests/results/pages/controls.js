@@ -65,6 +65,7 @@ Object.assign(test, {
 
   // Returns the milliseconds until the first plot, the numbers of drawn and of all plots, and whether a map is drawn in view.
   first() {
+    document.querySelector("figure").scrollIntoView();  // tables come before it
     return new Promise(done => {
       const look = () => posbench.first() || posbench.problems.length ? done(posbench.first()) : requestAnimationFrame(look);
       look();
