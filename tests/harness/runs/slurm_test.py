@@ -89,8 +89,8 @@ def start_slurm():
         os.mkdir(path(folder), 0o755)
     with open(path("munge", "key"), "wb", opener=lambda p, flags: os.open(p, flags, 0o600)) as key:
         key.write(os.urandom(128))
-    options = {"--key-file": "key", "--socket": "socket", "--pid-file": "pid", "--seed-file": "seed"}
-    start("munged", "--foreground", *(f"{option}={path('munge', name)}" for option, name in options.items()))
+    files = [f"--{name}-file={path('munge', name)}" for name in ("key", "pid", "seed")]
+    start("munged", "--foreground", f"--socket={path('munge', 'socket')}", *files)
     if not wait_for(10, lambda: os.path.exists(path("munge", "socket"))):
         skip("munged does not start")
     host, user = socket.gethostname().split(".")[0], output("id", "-un")
