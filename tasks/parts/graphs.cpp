@@ -10,7 +10,7 @@
 
 namespace posbench {
 
-Example ask_about_edges(Layout layout, std::vector<std::pair<int, int>> edges, std::pair<int, int> vertices,
+Example ask_about_edges(Layout layout, std::vector<std::pair<int, int>> edges, const std::vector<int>& vertices,
                         int bar, const std::vector<int>& answer, Rng& rng) {
   shuffle(std::span(edges), rng);
   std::vector<int> question, segments;
@@ -19,7 +19,8 @@ Example ask_about_edges(Layout layout, std::vector<std::pair<int, int>> edges, s
     question.insert(question.end(), {edges[n].first, edges[n].second});
     segments.resize(question.size(), static_cast<int>(n));
   }
-  question.insert(question.end(), {bar + 1, vertices.first, vertices.second});
+  question.push_back(bar + 1);
+  question.insert(question.end(), vertices.begin(), vertices.end());
   Example example = ask(layout, std::move(question), bar + 2, answer);
   set_segments(example, std::move(segments), static_cast<int>(edges.size()));
   return example;

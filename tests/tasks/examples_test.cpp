@@ -72,6 +72,8 @@ TEST_CASE("the oracles answer published examples, and those in the files of the 
        "3 4 7 * 1 0 5 =", "5 3 7 1 + 0 0 0 0 + 7 4 3 0 = 5 3 7 1 0 0 > 5 3 7 1 0 0 > 5 3 4 6 3 0 ."},
       {"multiplication", "0 * 7 =", "0 0 = 0 0 ."},
       {"multiplication", "7 5 9 5 * 7 9 =", "5 5 3 8 6 + 5 6 1 3 5 = 5 5 3 8 6 0 > 5 0 0 0 0 6 ."},
+      {"mano", "* + 3 4 - 1 2 =", "16"},
+      {"mano", "+ * - 15 + 9 16 10 - 5 + * 10 - 8 21 * * 17 7 1 =", "8"},  // of the released program
       {"minesweeper", "M E E / E E M =", "M 2 1 1 2 M"},
       {"minesweeper", "E M E E / E E E M / M E E E =", "1 M 2 1 2 2 2 M M 1 1 1"},
       {"minesweeper", "M M M / M E M / M M M =", "M M M M 8 M M M M"},
@@ -110,6 +112,9 @@ TEST_CASE("the oracles answer published examples, and those in the files of the 
       {"graph_reachability", "2 8 | 5 4 | 8 3 | 4 9 / 2 9 =", "no"},
       {"graph_reachability", "2 8 | 5 4 | 8 3 | 4 9 / 3 2 =", "no"},
       {"graph_reachability", "4 9 | 5 4 / 5 9 =", "yes"},
+      {"brevo", "4 7 | 1 4 | 7 2 | 1 7 | 9 3 / 7 =", "1 4 7"},
+      // of the released program, which answers 17 before 2
+      {"brevo", "1 4 | 2 1 | 17 1 | 18 1 | 17 18 | 2 18 / 4 =", "2 17 18 1 4"},
       {"recognition", "1 1 0 1 0 0 1 0 ?", "yes"},
       {"recognition", "1 1 0 1 1 1 1 0 ?", "no"},
       // retrieval: the papers of indirect indexing and of set disjointness; RULER with k0 for long-context, k1 for
@@ -131,6 +136,9 @@ TEST_CASE("the oracles answer published examples, and those in the files of the 
       {"ngram_lookup", "q x a b c d e f u | b c d =", "e f u"},
       {"variable_tracking", ". . p = 1 ; . u = 5 ; . . q = p ; . v = u ; . r = q ; . w = v ; 1 =", "p q r"},
       {"variable_tracking", ". x = 7 ; . k = 3 ; y = x ; . . m = k ; z = y ; . 7 =", "x y z"},
+      {"depo", "2- 5 0- 3 | 4 2- 5 | 0- 3 4 | > > 2- 5 =", "4"},
+      {"depo:symbols=50", "36 46 | 31- 38 36 | 46 31- 38 | > > 36 =", "31- 38"},  // of the released program
+      {"mrcr", "k3 : w1 w6 w2 . k0 : w4 w4 w7 . k3 : w1 w5 w2 . k1 : w0 w6 w3 . ? k3 2 =", "w1 w5 w2"},
       {"needle", "w3 w7 k4 : 2 9 . w1 k2 : 5 0 . w3 w3 ? k2 =", "5 0"},
       {"needle", "k4 : 2 9 . w1 k2 : 5 0 . k4 : 7 7 . w3 ? k4 k2 =", "2 9 7 7 5 0"},
       {"needle", "w0 w1 k0 : 1 2 3 4 5 . w2 ? k0 =", "1 2 3 4 5"},
@@ -143,6 +151,8 @@ TEST_CASE("the oracles answer published examples, and those in the files of the 
       {"cumulative_parity", "^ 1* 0* 1* 1* 0*", "1 1 0 1 1"},
       {"cumulative_majority", "1* 0* 0* 1* 1*", "1 1 0 1 1"},
       {"navigation_2d", "E o3 E _ W* o3 N o7 S*", "o3 o3"},
+      {"tracking_recall", "k3 =2 k0 =4 k3 +4 k0 =1 k3 +3 k0 ?", "1"},
+      {"tracking_recall", "k3 =2 k0 =4 k3 +4 k0 =1 k3 +3 k3 ?", "4"},
       {"group_word", "begin 23145* 21354*", "23145 13254"},
       {"group_word:group=s3", "begin 123* 123* 213* 213*", "123 123 213 123"},
       {"group_word:group=s3", "begin 312* 132*", "312 213"},

@@ -146,6 +146,23 @@ const RegisterOracle multiplication("multiplication", [](const Example& e) {
 });
 
 // Collects like terms, then uses Horner's scheme.
+// The signs + - * are 0 to 2, and number n is 4 + n. Operands are pushed from the last token to the first.
+const RegisterOracle mano("mano", [](const Example& e) {
+  constexpr int kModulus = 23;
+  Tokens operands;
+  for (const int token : reversed(question(e))) {
+    if (token > 3) {
+      operands.push_back(token - 4);
+      continue;
+    }
+    const int first = operands.back();
+    operands.pop_back();
+    const int second = token == 1 ? kModulus - operands.back() : operands.back();
+    operands.back() = (token == 2 ? first * second : first + second) % kModulus;
+  }
+  return Tokens{4 + operands.at(0)};
+});
+
 const RegisterOracle polynomial("polynomial", [](const Example& e) {
   const auto number = [](int id) { return id < 10 ? id : 9 - id; };
   const Tokens tokens = question(e);

@@ -1,6 +1,8 @@
 // Oracles of the tasks in tasks/planning.
+#include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "harness/check/oracles.h"
@@ -35,6 +37,31 @@ const RegisterOracle graph_reachability(
 const RegisterOracle path_star("path_star", {"nodes"}, [](const Example& e) {
   const auto [edges, query] = operands(e.tokens[e.scored.front()] - 1, question(e));
   return path_back_from(query[1], edges);
+});
+
+// Edges are added backwards from the asked vertex until none is new. Then the smallest vertex without an edge from
+// an ancestor that is left comes next.
+const RegisterOracle brevo("brevo", {"nodes"}, [](const Example& e) {
+  const auto [edges, asked] = operands(e.tokens[e.scored.front()] - 1, question(e));
+  std::set<int> ancestors{asked[0]};
+  for (size_t known = 0; known < ancestors.size();) {
+    known = ancestors.size();
+    for (size_t t = 0; t < edges.size(); t += 3) {
+      if (ancestors.contains(edges[t + 1])) ancestors.insert(edges[t]);
+    }
+  }
+  Tokens order;
+  while (!ancestors.empty()) {
+    const auto next = std::ranges::find_if(ancestors, [&](int vertex) {
+      for (size_t t = 0; t < edges.size(); t += 3) {
+        if (edges[t + 1] == vertex && ancestors.contains(edges[t])) return false;
+      }
+      return true;
+    });
+    order.push_back(*next);
+    ancestors.erase(next);
+  }
+  return order;
 });
 
 }  // namespace

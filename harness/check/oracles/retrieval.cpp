@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -49,6 +51,19 @@ const RegisterOracle indirect_indexing(
     },
     [](const Example& e) { return std::vector<int>{shift_of(e)}; });
 
+// The ids are bar, step, equals sign, then pieces of names; an even id ends a name.
+const RegisterOracle depo("depo", {"steps", "pieces", "symbols"}, [](const Example& e) {
+  std::map<Tokens, Tokens> successor;
+  auto [pair, rest] = operands(0, question(e));
+  for (; !rest.empty(); std::tie(pair, rest) = operands(0, rest)) {
+    const auto second = std::ranges::find_if(pair, [](int piece) { return piece % 2 == 0; }) + 1;
+    successor[{pair.begin(), second}] = {second, pair.end()};
+  }
+  Tokens name = without(1, pair);
+  for (int step = count(pair, 1); step > 0; --step) name = successor[name];
+  return name;
+});
+
 /// Returns the index of the last marker 1 of a last_x_retrieval question. Items are a marker and a payload.
 int last_marker(const Example& e) {
   int t = e.scored.front() - 2;
@@ -59,6 +74,17 @@ int last_marker(const Example& e) {
 const RegisterOracle last_x_retrieval(
     "last_x_retrieval", {"rho", "payloads"}, [](const Example& e) { return Tokens{e.tokens[last_marker(e) + 1]}; },
     [](const Example& e) { return std::vector<int>{(e.scored.front() - last_marker(e)) / 2 - 1}; });
+
+// The ids are colon, stop, question mark, equals sign, then numbers from 1, keys and words.
+const RegisterOracle mrcr("mrcr", {"copies", "words", "which", "keys", "symbols"}, [](const Example& e) {
+  Tokens text = question(e);
+  const Tokens start{text.end()[-2], 0};
+  auto item = text.begin();
+  for (int left = text.back() - 3; left > 0; --left) {
+    item = std::search(item, text.end(), start.begin(), start.end()) + 2;
+  }
+  return Tokens(item, std::find(item, text.end(), 1));
+});
 
 const RegisterOracle n_back("n_back", {"symbols"}, [](const Example& e) {
   Tokens answers(e.tokens.begin(), e.tokens.end() - 2);

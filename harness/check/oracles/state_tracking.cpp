@@ -229,5 +229,24 @@ const RegisterOracle regular("regular", {"language"}, [](const Example& e) {
   });
 });
 
+/// Returns the sum of the updates of the key that a tracking_recall question ends with, back to the last that set
+/// its state, and their number. Token 5 + n sets the state n, and 10 + n adds n.
+std::pair<int, int> updates_of_key(const Example& e) {
+  const Tokens updates = question(e);
+  int sum = 0, number = 0;
+  for (size_t t = updates.size() - 1; t > 0;) {
+    t -= 2;
+    if (updates[t] != updates.back()) continue;
+    sum += updates[t + 1];
+    ++number;
+    if (updates[t + 1] < 10) break;
+  }
+  return {sum % 5, number};
+}
+
+const RegisterOracle tracking_recall(
+    "tracking_recall", {"names"}, [](const Example& e) { return Tokens{updates_of_key(e).first}; },
+    [](const Example& e) { return std::vector<int>{updates_of_key(e).second}; });
+
 }  // namespace
 }  // namespace posbench::state_tracking
