@@ -50,7 +50,7 @@ TEST_CASE("the usable cores are the least quota of the cgroups of a process and 
                   {"proc/self/mountinfo", kV2},
                   {"sys/fs/cgroup/cpu.max", "300000 100000"}}) == "3 the CPU quota of cgroup /");
 
-  const Files v1{{"proc/self/cgroup", "9:memory:/x\n4:cpu,cpuacct:/docker/c\n0::/"}};
+  const Files v1{{"proc/self/cgroup", "9:cpuset:/x\n4:cpu,cpuacct:/docker/c\n0::/"}};
   const Files quota{{"sys/fs/cgroup/cpu,cpuacct/docker/c/cpu.cfs_quota_us", "250000"},
                     {"sys/fs/cgroup/cpu,cpuacct/docker/c/cpu.cfs_period_us", "100000"},
                     {"sys/fs/cgroup/cpu,cpuacct/docker/cpu.cfs_quota_us", "-1"},
@@ -58,11 +58,14 @@ TEST_CASE("the usable cores are the least quota of the cgroups of a process and 
   Files all = quota;
   all.emplace_back("proc/self/mountinfo", kV1 + "\n" + kV2);
   CHECK(with(v1, all) == "3 the CPU quota of cgroup /docker/c");
-  // The mount of a container begins at its cgroup, which /proc names as the machine does.
-  CHECK(with(v1,
-             {{"proc/self/mountinfo", "33 25 0:29 /docker/c /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpuacct,cpu"},
-              {"sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000"},
-              {"sys/fs/cgroup/cpu/cpu.cfs_period_us", "50000"}}) == "1 the CPU quota of cgroup /");
+  // The mount of a container begins at its cgroup, which /proc names as the machine does, or as seen from another.
+  for (const std::string path : {"/docker/c", "/docker/other"}) {
+    CHECK(cores_of({{"proc/self/cgroup", "9:cpuset:/x\n4:cpu,cpuacct:" + path},
+                    {"proc/self/mountinfo",
+                     "33 25 0:29 /docker/c /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpuacct,cpu"},
+                    {"sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000"},
+                    {"sys/fs/cgroup/cpu/cpu.cfs_period_us", "50000"}}) == "1 the CPU quota of cgroup /");
+  }
 }
 
 TEST_CASE("a loop uses the usable cores by default") {

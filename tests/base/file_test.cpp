@@ -1,13 +1,16 @@
 #include "base/file.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstddef>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/signals.h"
 #include "tests/catch.h"
 #include "tests/temporary.h"
 
@@ -87,6 +90,21 @@ TEST_CASE("a file that is written again keeps its mode, its links and, with repl
   CHECK(read_whole(link) == "--x");
   CHECK(read_whole(file) == "replaced");
   CHECK(std::distance(std::filesystem::directory_iterator(folder / ""), {}) == 2);
+}
+
+TEST_CASE("a signal deletes the temporary file of a process that has written many files") {
+  const TemporaryDirectory folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    for (int n = 0; n < 100; ++n) write_file(folder / "file", "text");
+    const OutputFile unfinished(folder / "other", OutputFile::Order::sequential);
+    end_by_signal(SIGTERM);
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder / ""), {}) == 1);
 }
 
 TEST_CASE("of several that create a new folder, one does it") {

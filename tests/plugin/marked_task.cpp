@@ -23,7 +23,16 @@ std::string name_or_fault() {
   return name;
 }
 
-class MarkedTask final : public AlphabetTask<LengthOption<"tokens", 4>, "0123_"> {
+struct Options : LengthOption<"tokens", 4> {
+  bool flag = false;
+  /// The variable MARKED_OPTION is the name of another option.
+  void describe(OptionTable& o) {
+    LengthOption::describe(o);
+    if (const char* const name = std::getenv("MARKED_OPTION")) o.flag(name, flag, "does nothing");
+  }
+};
+
+class MarkedTask final : public AlphabetTask<Options, "0123_"> {
  public:
   using AlphabetTask::AlphabetTask;
   double chance_level() const override { return 1.0 / kSymbols; }

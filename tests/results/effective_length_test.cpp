@@ -71,6 +71,12 @@ TEST_CASE("a seed keeps the largest multiple up to which every multiple has 0.9 
   CHECK(kept(kNone) == 0);
   CHECK(kept(kSix) == 6);
   CHECK(kept({1, 1}) == 1.5);
+  // The interval begins at the multiple that is surely kept, and ends before the one that surely is not.
+  const auto interval = [](double at_1_5) { return kept_interval(drawn_grid("length", {1, at_1_5})); };
+  CHECK(interval(0.925) == Interval{1.5, 1.5});
+  CHECK(interval(0.91) == Interval{1, 1.5});
+  CHECK(interval(0.877) == Interval{1, 1.5});  // its interval of 95 % is below 0.9, and that of 99.5 % is not
+  CHECK(interval(0.86) == Interval{1, 1});
 }
 
 TEST_CASE("the effective length is the largest multiple that at least half of the seeds keep") {

@@ -239,6 +239,7 @@ TEST_CASE("the p-value of pairs of seeds is 2^-k if all agree, and a bound by ma
   CHECK(pairs.above(0) == Approx(48.0 / 49));  // one difference is 0, which is neither above nor below
   CHECK(pairs.below(0) == 0);
   CHECK(pairs.p_below(0) == 1);
+  CHECK(SeedPairs(std::vector{0.9, 0.5}, std::vector{0.1}).median() == Approx(0.6));
   const Interval interval = pairs.median_interval();
   CHECK(interval.low < pairs.median());
   CHECK(pairs.p_above(interval.low - 1e-5) <= 0.025);

@@ -31,6 +31,10 @@ TEST_CASE("a plug-in that fails is named, also if it ends the program or throws 
     }
   }
   ::unsetenv("MARKED_TASK");
+  ::setenv("MARKED_OPTION", "a b", 1);
+  CHECK_THAT(refusal(directory, "--plugin '" POSBENCH_MARKED_TASK "' list tasks"),
+             ContainsSubstring("the name of option 'a b' is invalid, expected letters"));
+  ::unsetenv("MARKED_OPTION");
   const std::string load = "--plugin '" POSBENCH_MARKED_TASK "' ";
   for (const auto& [length, message] :
        {std::pair(13, "or posbench has a defect: the task has a defect at this length"),

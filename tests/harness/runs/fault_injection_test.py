@@ -250,6 +250,10 @@ def lesser_file_systems(base, reported):
             wrong.append(f"{call} returned {error}: exit code {code}: {message}")
         left = [path.name for path in folder.iterdir() if path.name not in ("run", "report.csv")]
         wrong += [f"{call} returned {error}: {left} is left"] if left else []
+    full = ["-e", "trace=rename,fallocate", "-e", "inject=rename:error=EBUSY", "-e", "inject=fallocate:error=ENOSPC"]
+    code, message, _ = strace(reported, full, report)
+    if code != 1 or (reported / "report.csv").read_bytes() != b"old\n":
+        wrong.append(f"a full disk damaged a file that was written in place: exit code {code}: {message}")
     return wrong
 
 

@@ -70,6 +70,13 @@ TEST_CASE("an existing run directory is refused, resumed or replaced as requeste
                     ContainsSubstring("training.steps was 3 and is now 4"));
   CHECK(RunDirectory(base / "run", Existing::replace, manifest(other)).finished().empty());
   CHECK(RunDirectory(base / "new", Existing::resume, manifest()).finished().empty());
+  Manifest tuned = manifest();
+  tuned.tuning = {{"parity_check", "none", 1'000'000'000}};
+  { const RunDirectory directory(base / "tuned", Existing::refuse, tuned); }
+  std::filesystem::create_directory(base / "tuned/losses");
+  write_file(trace_path(base / "tuned", tuned.tuning[0]), "learning_rate,step,loss\n");
+  { const RunDirectory directory(base / "tuned", Existing::replace, manifest()); }
+  CHECK_FALSE(std::filesystem::exists(base / "tuned/losses"));
 }
 
 TEST_CASE("a truncated last line is reported and dropped, and its experiment is run again") {
@@ -260,10 +267,13 @@ TEST_CASE("a flipped bit of a manifest is refused or changes nothing that is rea
 
 TEST_CASE("a line of a run with other settings or of another build is refused") {
   const TemporaryDirectory base;
-  Manifest other = manifest({{"training", {{"steps", 4}}}}), newer = manifest();
-  newer.context["commit"] = "another";
+  std::vector<Manifest> others{manifest({{"training", {{"steps", 4}}}})};
+  for (const char* key : {"commit", "compiler", "flags", "versions", "plugins"}) {
+    others.push_back(manifest());
+    others.back().context[key] = "another";
+  }
   { RunDirectory(base / "run", Existing::refuse, manifest()).append(result(kIds[0]), 1); }
-  for (const Manifest& its : {other, newer}) {
+  for (const Manifest& its : others) {
     RunDirectory(base / "other", Existing::refuse, its).append(result(kIds[0]), 1);
     base.write("run/experiments.jsonl", read_whole(base / "other/experiments.jsonl"));
     CHECK_THROWS_WITH(

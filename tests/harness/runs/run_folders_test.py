@@ -15,16 +15,17 @@ class Force(Case):
     OLD = TINY + ["-e", "none,rope", "--save-models", "-q", "-o", "run"]
     NEW = TINY + ["-e", "alibi", "-s", "5", "-q", "-o", "run", "--force"]
 
+    TUNED = ["--learning-rates", "1e-3,3e-3,1e-2", "--set", "training.tuning_seeds=2"]
+
     def test_a_run_with_tuning_seeds_is_resumed_after_any_line(self):
-        tuned = ["--learning-rates", "1e-3,3e-3,1e-2", "--set", "training.tuning_seeds=2"]
-        self.posbench(*self.OLD, *tuned)
+        self.posbench(*self.OLD, *self.TUNED)
         whole, report = ((self.folder / "run" / name).read_bytes() for name in ("experiments.jsonl", "report.json"))
         lines = whole.splitlines(keepends=True)
         self.assertEqual([b'"tuning":true' in line for line in lines], [True] * 4 + [False] * (len(lines) - 4))
         self.assertNotIn(b'"tuning":true', report)
         for kept in range(len(lines)):
             (self.folder / "run/experiments.jsonl").write_bytes(b"".join(lines[:kept]))
-            self.posbench(*self.OLD, *tuned, "--resume")
+            self.posbench(*self.OLD, *self.TUNED, "--resume")
             again = json.loads((self.folder / "run/report.json").read_bytes())
             self.assertEqual(again["experiments"], json.loads(report)["experiments"], kept)
         self.posbench("check", "run/report.json")
@@ -64,7 +65,7 @@ class Force(Case):
                 self.assertEqual(self.files("run"), before)
 
     def test_only_what_a_run_lists_is_deleted(self):
-        self.posbench(*self.OLD)
+        self.posbench(*self.OLD, *self.TUNED, "--trace-loss")
         theirs = {"notes.txt": b"notes", "models/mine.bin": b"mine", "checkpoints/deep/mine.bin": b"mine"}
         for name, text in theirs.items():
             (self.folder / "run" / name).parent.mkdir(parents=True, exist_ok=True)

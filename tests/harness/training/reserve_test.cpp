@@ -93,6 +93,13 @@ TEST_CASE(
     CHECK(all.size() == size_t{1} << length);
     CHECK(10 * reserved.size() >= all.size());
     CHECK(10 * reserved.size() <= 2 * all.size());
+    // Validation chooses among trained models, so it reads none of the questions of tests.
+    for (const Purpose purpose : {Purpose::train, Purpose::validation, Purpose::test}) {
+      SampleStream drawn = setup.stream({.purpose = purpose});
+      drawn.length = length;
+      for (int n = 0; n < 100; ++n)
+        CHECK(reserved.contains(question_hash(drawn(n).example)) == (purpose == Purpose::test));
+    }
   }
   const TaskBaseline baseline = measure_baselines(setup, 1000);
   CHECK(baseline.splits[0].exempt_lengths == std::vector<int>{1, 2, 3, 4});

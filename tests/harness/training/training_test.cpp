@@ -191,6 +191,9 @@ TEST_CASE("the warm-up is a fraction of the steps, rounded up") {
     trainee.step(state);
   }
   CHECK(updates_with(trainee, state, 0.01));
+  state.step = 12;
+  state.end = 24;  // a doubling, which repeats the schedule
+  CHECK(updates_with(trainee, state, 0.01 / 4));
 }
 
 TEST_CASE("every step draws new dropout masks") {
