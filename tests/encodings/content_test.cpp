@@ -90,6 +90,14 @@ const std::vector<std::pair<std::string, Value>>& other_contents() {
          const double q = c.q[h].row(i).squaredNorm() / c.D + 1e-6, k = c.k[h].row(j).squaredNorm() / c.D + 1e-6;
          return std::max(c.dot(h, i, j) / std::sqrt(q * k), 0.0);
        }},
+      {"inkling",
+       [](const Case& c, int h, int i, int j) {
+         const auto unit = [&](const Matrix& x, int t, const char* gain) {
+           return Eigen::RowVectorXd(x.row(t).cwiseProduct(c.matrix(gain).row(0)) /
+                                     std::sqrt(x.row(t).squaredNorm() / c.D + 1e-5));
+         };
+         return unit(c.q[h], i, "inkling.query_gain.1").dot(unit(c.k[h], j, "inkling.key_gain.1")) / c.D;
+       }},
       {"mapformer_em",
        [=](const Case& c, int h, int i, int j) {
          const double of_position = c.matrix("mapformer_em.query").row(h).dot(c.matrix("mapformer_em.key").row(h));

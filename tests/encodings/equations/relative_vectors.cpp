@@ -101,6 +101,21 @@ const RegisterEquation row_rel_sin_absolute("rel_sin_bidir:argument=absolute", S
                                               return rel_sin_bidir(c, h, i, j, std::abs(i - j));
                                             });
 
+// Half of the trained length 12 is 6.
+const RegisterEquation inkling("inkling", Stage::score, [](const Case& c, int h, int i, int j) {
+  const double of_query = std::sqrt(c.q[h].row(i).squaredNorm() / c.D + 1e-5),
+               of_key = std::sqrt(c.k[h].row(j).squaredNorm() / c.D + 1e-5);
+  double score = 0;
+  for (int e = 0; e < c.D; ++e) {
+    score += c.learned("inkling.query_gain.1", 0, e) * c.q[h](i, e) / of_query *
+             c.learned("inkling.key_gain.1", 0, e) * c.k[h](j, e) / of_key / c.D;
+  }
+  if (j > i || i - j >= 6) return score;
+  for (int m = 0; m < 16; ++m)
+    score += c.x_dot("inkling.mixing.1", i, 16 * h + m) * c.learned("inkling.profiles.1", i - j, m);
+  return score;
+});
+
 const RegisterEquation shaw_k("shaw_k", Stage::score, [](const Case& c, int h, int i, int j) {
   return c.dot(h, i, j) + c.query_dot("shaw_k.keys.1", h, i, std::clamp(j - i, -16, 16) + 16) / std::sqrt(c.D);
 });

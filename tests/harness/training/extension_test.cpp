@@ -58,6 +58,17 @@ TEST_CASE("extensions without and with further training are separate rows") {
   CHECK(make_suite(config).tasks[0]->further_training_task().lengths().max() == 64);
 }
 
+TEST_CASE("positions are removed and the model is trained further at the trained length, with several budgets") {
+  const RunConfig config = extended("rope", "none", {"extend.length=1x"}, {"extend.steps=2,60"});
+  const Suite suite = make_suite(config);
+  CHECK(labels(config) == std::vector<std::string>{"rope", "rope->none", "rope->none +2 steps", "rope",
+                                                   "rope->none", "rope->none +60 steps"});
+  for (const auto& task : suite.tasks)
+    CHECK(task->further_training_task().lengths().values() == std::vector<int>{16});
+  const auto loss = [&](size_t n) { return run_experiment(suite.experiments.at(n))->at(2).final_loss; };
+  CHECK(loss(1) < loss(0));
+}
+
 TEST_CASE("an extension by 'none' tests the trained parameters without an encoding") {
   const RunConfig config = extended("rope", "none,rope:base=77,interpolated:scale=1");
   const Suite suite = make_suite(config);
