@@ -107,8 +107,7 @@ void check_finished(const std::vector<ShardRun>& runs, const std::vector<Experim
     }
     std::vector<std::string> missing;
     for (const ExperimentId& id : listed) {
-      const auto found = record.finished.find(id);
-      if (found == record.finished.end())
+      if (!record.finished.contains(id))
         missing.push_back(fmt::format("{} on {} with seed {}", id.encoding, id.task, id.seed));
     }
     if (!missing.empty()) {

@@ -92,9 +92,8 @@ Scored read_scored(const std::filesystem::path& path, const ScoreRequest& reques
   const std::filesystem::path manifest = manifest_alone ? path : manifest_path(path);
   if (!std::filesystem::exists(path))
     throw InputError(fmt::format("there is no file '{}'; name a file of answers", path.string()));
-  if (std::filesystem::is_directory(path)) {
+  if (std::filesystem::is_directory(path))
     throw InputError(fmt::format("{} is a folder, expected a .safetensors or .jsonl file", path.string()));
-  }
   if (!std::filesystem::exists(manifest)) {
     throw InputError(fmt::format("'{}' has no manifest; copy the manifest of its samples to '{}'", path.string(),
                                  manifest.string()));
@@ -228,6 +227,8 @@ Report make_report(const std::vector<Scored>& files) {
 /// before anything is written, if answers are missing, duplicate, invalid or of different settings.
 int score(const ScoreRequest& request) {
   check_output_place(request.output);
+  if (const std::string ending = request.output.extension(); !ending.empty() && ending != ".json")
+    throw InputError(fmt::format("'{}' does not end in .json, the format of reports", request.output.string()));
   if (request.name) check_name(*request.name, "--name");
   Json about = provenance(request.command);
   about[kTrainedElsewhere] = true;

@@ -221,6 +221,10 @@ TEST_CASE("answers of another program's model become a report that can be merged
   const Outcome beside = posbench_command(directory, "report run oracle.json");
   CHECK(beside.code == 0);
   CHECK(beside.out.find("oracle") != beside.out.npos);
+  for (const char* file : {"r.html", "r.csv", "r.jsonl", "r.JSON"}) {
+    CHECK(refusal(directory, fmt::format("score{} --name oracle -o {}", files, file)) ==
+          fmt::format("posbench: '{}' does not end in .json, the format of reports\n", file));
+  }
   Json failed = read_json(directory / (splits_of(directory).front() + ".jsonl.manifest.json"));
   failed["model"] = {{"name", "oracle"}, {"status", "failed"}, {"reason", "out of memory"}};
   directory.write("failed.manifest.json", failed.dump());
