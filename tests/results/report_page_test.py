@@ -19,15 +19,9 @@ MARKUP = [
     "</script><script>document.title='pwned'</script>",
     "<img src=x onerror=\"document.title='pwned'\">",
     "'\"><svg onload=\"document.title='pwned'\">",
-    "{{data}}&lt;&amp;",
-    "javascript:alert(1)",
-    "=cmd|' /C calc'!A0",
-    "__proto__",
-    "constructor",
-    "\\u003cscript\\u003e",
-    "]]>",
-    "<!--<script>",
 ]
+MARKUP += ["{{data}}&lt;&amp;", "javascript:alert(1)", "=cmd|' /C calc'!A0", "__proto__", "constructor"]
+MARKUP += ["\\u003cscript\\u003e", "]]>", "<!--<script>"]
 
 
 def hostile(report):

@@ -12,25 +12,12 @@ from console_case import RUN, Console, on_terminal, posbench
 
 class Terminal(Console):
     def test_everything_fits_eighty_columns_and_pipes_have_a_constant_width(self):
-        for arguments in (
-            "report full",
-            "compare full full",
-            "list encodings",
-            "list tasks",
-            "list settings",
-            "list profiles",
-            "run --help",
-            "check rope -q",
-            "check flip_flop -q",
-            "sample mqar -n 2",
-            "board -t last_x_retrieval --split ood_far4",
-            "reproduce --list",
-            "show ood_length",
-            "show last_x_retrieval -q",
-            "show cope -q",
-            "show reverse_string:length=1..10 -q",
-            "show none-interleaved-one-layer -q",
-        ):
+        commands = ["report full", "compare full full", "list encodings", "list tasks", "list settings"]
+        commands += ["list profiles", "run --help", "check rope -q", "check flip_flop -q", "sample mqar -n 2"]
+        commands += ["board -t last_x_retrieval --split ood_far4", "reproduce --list", "show ood_length"]
+        commands += ["show last_x_retrieval -q", "show cope -q", "show reverse_string:length=1..10 -q"]
+        commands += ["show none-interleaved-one-layer -q"]
+        for arguments in commands:
             code, shown = on_terminal(arguments, self.folder, 80, NO_COLOR="1")
             self.assertEqual(code, 0, shown)
             lines = shown.replace("\x1b[K", "").splitlines()
