@@ -18,7 +18,9 @@ namespace posbench {
 namespace {
 
 const char* basis_word(const LengthTask& task) {
-  return !task.basis ? "nothing" : *task.basis == LengthBasis::grid ? "grid" : "splits";
+  if (!task.basis) return "nothing";
+  constexpr const char* kWords[] = {"far grid", "grid", "splits"};  // in the order of the enumerators
+  return kWords[static_cast<size_t>(*task.basis)];
 }
 
 Table ranking_table(const AspectRanking& ranking) {
@@ -44,7 +46,7 @@ Table ranking_table(const AspectRanking& ranking) {
   return table;
 }
 
-/// Returns the rule for the length, and the tasks on which something else than a grid decides.
+/// Returns the rule for the length, and the tasks by what decides on them.
 std::vector<std::string> length_notes(const AspectRanking& ranking) {
   std::vector<std::string> notes{fmt::format(
       "Kept at {0}x: of the learned tasks that were tested at {0} times the trained length, those on which at least half "
@@ -52,18 +54,20 @@ std::vector<std::string> length_notes(const AspectRanking& ranking) {
       "every smaller one, or else on the splits from {0} times the trained length on. The most kept tasks are first, then "
       "the highest mean of the scores.",
       *ranking.length, kKept)};
-  std::vector<std::string> by_splits, untested;
-  for (const LengthTask& task : ranking.tasks) {
-    if (!task.basis) untested.push_back(task.task);
-    if (task.basis == LengthBasis::splits)
-      by_splits.push_back(fmt::format("{} ({})", task.task, fmt::join(task.splits, ", ")));
-  }
-  if (!by_splits.empty())
-    notes.push_back(fmt::format("An encoding that learned these has no grid, so splits decide for all: {}.",
-                                fmt::join(by_splits, ", ")));
-  if (!untested.empty())
-    notes.push_back(fmt::format("Not tested at {}x with every encoding that learned them: {}.", *ranking.length,
-                                fmt::join(untested, ", ")));
+  const auto add = [&](std::optional<LengthBasis> basis, const std::string& about) {
+    std::vector<std::string> names;
+    for (const LengthTask& task : ranking.tasks) {
+      if (task.basis != basis) continue;
+      const std::string splits = fmt::format(" ({})", fmt::join(task.splits, ", "));
+      names.push_back(task.task + (task.splits.empty() ? "" : splits));
+    }
+    if (!names.empty()) notes.push_back(fmt::format("{}: {}.", about, fmt::join(names, ", ")));
+  };
+  add(LengthBasis::far_grid, "By a grid with the evidence of an answer anywhere in the sequence");
+  add(LengthBasis::grid,
+      "By a grid with the options as trained, where evidence of an answer is as near as in training");
+  add(LengthBasis::splits, "An encoding that learned these has no grid, so splits decide for all");
+  add({}, fmt::format("Not tested at {}x with every encoding that learned them", *ranking.length));
   return notes;
 }
 

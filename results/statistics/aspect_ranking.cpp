@@ -55,7 +55,7 @@ std::map<std::string, EncodingResults> collect_results(const BoardReport& all,
 /// different lengths.
 LengthTask find_basis(const std::string& task, const std::map<std::string, EncodingResults>& ranked,
                       double multiple) {
-  for (const LengthBasis basis : {LengthBasis::grid, LengthBasis::splits}) {
+  for (const LengthBasis basis : {LengthBasis::far_grid, LengthBasis::grid, LengthBasis::splits}) {
     LengthTask found{.task = task, .basis = basis, .splits = {}};
     for (const auto& [encoding, results] : ranked) {
       const auto learned = results.learned.find(task);

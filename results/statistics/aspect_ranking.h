@@ -14,8 +14,8 @@ namespace posbench {
 /// A task of the aspects, at the multiple of the trained length.
 struct LengthTask {
   std::string task;
-  /// The results that decide, for all encodings: the grid, if all that learned the task have one, or else the
-  /// splits. Empty if one of these encodings was not tested at such lengths.
+  /// The results that decide, for all encodings: the first of far grid, grid and splits that all encodings have
+  /// that learned the task. Empty if one of these encodings was not tested at such lengths.
   std::optional<LengthBasis> basis;
   std::vector<std::string> splits;  // that decide if the grid does not
 };

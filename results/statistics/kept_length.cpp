@@ -72,7 +72,8 @@ double grid_accuracy(const GridResult* grid, double multiple) {
 std::optional<KeptLength> find_kept_length(std::span<const ExperimentResult* const> experiments, double multiple,
                                            LengthBasis basis) {
   if (basis == LengthBasis::splits) return by_splits(experiments, multiple);
-  const std::optional<EffectiveLength> effective = find_effective_length(experiments, "length");
+  const char* option = basis == LengthBasis::far_grid ? kFarGrid : "length";
+  const std::optional<EffectiveLength> effective = find_effective_length(experiments, option);
   if (!effective) return std::nullopt;
   // The seeds that decide were tested up to there, or failed before.
   const bool is_tested =
@@ -80,7 +81,7 @@ std::optional<KeptLength> find_kept_length(std::span<const ExperimentResult* con
   if (!is_tested) return std::nullopt;
   KeptLength found;
   for (const ExperimentResult* experiment : experiments)
-    found.values.push_back(grid_accuracy(find_grid(*experiment, "length"), multiple));
+    found.values.push_back(grid_accuracy(find_grid(*experiment, option), multiple));
   found.is_kept = effective->multiple >= multiple - kRounding;
   return found;
 }

@@ -20,8 +20,9 @@ struct KeptLength {
   bool is_kept = false;
 };
 
-/// The results that decide.
-enum class LengthBasis { grid, splits };
+/// The results that decide: a grid with the evidence anywhere in the sequence, a grid with the options as trained,
+/// or splits.
+enum class LengthBasis { far_grid, grid, splits };
 
 /// Returns nothing if the experiments, which are of one task and encoding, were not tested at such lengths.
 std::optional<KeptLength> find_kept_length(std::span<const ExperimentResult* const>, double multiple, LengthBasis);

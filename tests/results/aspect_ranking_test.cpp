@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "results/document/render.h"
 #include "results/presentation/aspect_ranking_text.h"
 #include "results/statistics/kept_length.h"
 #include "tests/catch.h"
@@ -116,6 +117,26 @@ TEST_CASE("one rule decides on the length for all encodings of a task") {
       experiment.splits[0].sequence = {0, 100};
   }
   CHECK(basis() == LengthBasis::grid);  // rope has not learned it
+}
+
+TEST_CASE("the far grid decides on the length if all that learned the task have one") {
+  BoardReport all = golden_board();
+  add_grids(all);
+  std::vector<ExperimentResult*> of_task;
+  for (ExperimentResult& experiment : all.report.experiments) {
+    if (experiment.id.task == "task0") of_task.push_back(&experiment);
+  }
+  for (ExperimentResult* experiment : of_task) experiment->grids.push_back(drawn_grid(kFarGrid, {1, 0.95, 0.5}));
+  const AspectRanking ranking = rank_by_aspects(all, golden_aspects(), 2);
+  CHECK(ranking.tasks[0].basis == LengthBasis::far_grid);
+  CHECK(ranking.tasks[1].basis == LengthBasis::grid);
+  CHECK(row_of(ranking, "cope").kept == std::vector<std::string>{"task1", "task2"});  // near it keeps task0, too
+  const std::string text = render(make_document(ranking), Format::markdown);
+  CHECK_THAT(text, ContainsSubstring("the evidence of an answer anywhere in the sequence: task0."));
+  CHECK_THAT(text, ContainsSubstring("as near as in training: task1, task2."));
+  CHECK(Json::parse(render(make_document(ranking), Format::json)).at("tasks").at(0).at("decides") == "far grid");
+  of_task.front()->grids.pop_back();
+  CHECK(rank_by_aspects(all, golden_aspects(), 2).tasks[0].basis == LengthBasis::grid);
 }
 
 TEST_CASE("encodings that lack a task are left out by name, except those of the user") {
