@@ -64,7 +64,8 @@ Document list_document(const ClaimPlan& plan, ClaimSize size) {
   document.json = [table] { return to_json(table); };
   document.blocks.emplace_back(claim_verdicts(plan.claims, results));
   for (const std::string& note :
-       {std::string("verdict: by the stored runs of this size; by itself: as if no other claim was judged"),
+       {std::string("verdict: by the stored runs of this size; by itself: as if no other rule was judged"),
+        std::string("no run with unseen seeds has confirmed these verdicts"),
         std::string(
             "'posbench show CLAIM' has the statement, the rule and the reason, 'posbench show weaker' the claims "
             "with a verdict, and --format csv all columns"),
@@ -263,6 +264,9 @@ int reproduce(const ReproduceRequest& request) {
   }
   const fs::path directory =
       request.directory.value_or(request.size == ClaimSize::full ? "runs/claims-full" : "runs/claims");
+  std::vector<fs::path> directories{directory};
+  directories.insert(directories.end(), request.with.begin(), request.with.end());
+  follow_stored(plan, directories);
   check_directories(request, plan, directory);
   if (request.dry_run) {
     const int jobs = request.jobs > 0 ? request.jobs : count_cores();
@@ -272,8 +276,6 @@ int reproduce(const ReproduceRequest& request) {
   if (!request.judge_only) {
     if (const int code = train(request, plan, directory)) return code;
   }
-  std::vector<fs::path> directories{directory};
-  directories.insert(directories.end(), request.with.begin(), request.with.end());
   judge(request, std::move(plan), directories);
   return 0;
 }

@@ -100,8 +100,8 @@ void add_encodings(const Site& site, Document& document) {
   document.blocks.push_back(std::move(table));
   document.blocks.push_back(Note{fmt::format(
       "over {} tasks: the interquartile mean of the sequence accuracy out of distribution, on the tasks that all or most "
-      "encodings ran: {}. In brackets, 95 % by resampling seeds. The next column has the same over all {} tasks that an "
-      "encoding of the board has learned, for encodings that ran all of them.",
+      "encodings ran: {}. In brackets, 95 % by resampling tasks and seeds. The next column has the same "
+      "over all {} tasks that an encoding of the board has learned, for encodings that ran all of them.",
       common.tasks.size(), fmt::join(common.tasks, ", "), all.tasks.size())});
   document.blocks.push_back(Note{
       "tier 1 on: tasks on which the seeds cannot tell the encoding from the best. learned: tasks on which at least half of the "
@@ -171,8 +171,8 @@ void add_claims(Document& document) {
   document.blocks.push_back(Heading{"Claims"});
   document.blocks.push_back(claims_table(files));
   document.blocks.push_back(Note{fmt::format(
-      "Verdicts of the stored runs: {}. Kinds: {}. The column 'full size' has the verdicts at the published size or the "
-      "closest that was trained. The page Claims, above, counts the verdicts by family, and has plots of the published and the found values.",
+      "Verdicts of the stored runs, which no run with unseen seeds has confirmed: {}. Kinds: {}. "
+      "The column 'full size' has the verdicts at the published size or the closest that was trained. The page Claims, above, counts the verdicts by family, and has plots of the published and the found values.",
       count_verdicts(judged.results), claim_kinds(judged.claims))});
 }
 

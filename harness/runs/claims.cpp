@@ -40,8 +40,6 @@ RunConfig make_claim_config(const ClaimFile& file, ClaimSize size) {
   const ClaimSetting& setting = file.settings.at(size);
   RunConfig config = make_config({.profile = setting.profile});
   config.evaluation.grid = config.evaluation.shift = 0;  // the rules of claims are about the splits of tasks
-  config.evaluation.grid_rules = 1;
-  config.training.reserve = false;  // as the stored runs were trained
   overlay(setting.config, fmt::format("{}.json: {}.config", file.claim.name, to_string(size)), config);
   return config;
 }
@@ -62,7 +60,11 @@ RunConfig make_run_config(RunConfig config, const ClaimFile& file, ClaimSize siz
   return config;
 }
 
-std::string run_name(const RunConfig& config) {
+/// Returns the name of the run. It does not depend on what follow_stored() sets, so that older runs
+/// keep their names.
+std::string run_name(RunConfig config) {
+  config.training.reserve = false;
+  config.evaluation.grid_rules = 1;
   return fmt::format("{}-{}-{}", config.tasks.front().task.name, config.encodings.front().name,
                      short_hash(to_compact_json(to_json(config))));
 }
@@ -216,6 +218,24 @@ ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size, 
     plan.runs.push_back({name, std::move(config)});
   }
   return plan;
+}
+
+void follow_stored(ClaimPlan& plan, const std::vector<fs::path>& directories) {
+  for (const fs::path& directory : directories) {
+    for (const ClaimRun& stored : plan.runs) {
+      const fs::path path = directory / stored.name, report = find_report(path);
+      if (report.empty() && !fs::exists(path / kManifestFile)) continue;
+      const Json config = read_user_files([&] {
+        return report.empty() ? read_run_manifest(path / kManifestFile).config : read_report(report).config;
+      });
+      for (ClaimRun& run : plan.runs) {
+        run.config.training.reserve = config.value(Json::json_pointer("/training/reserve"), Json()) == true;
+        run.config.evaluation.grid_rules =
+            config.value(Json::json_pointer("/evaluation/grid_rules"), Json()) == 2 ? 2 : 1;
+      }
+      return;
+    }
+  }
 }
 
 AllEvidence collect_evidence(const ClaimPlan& plan, const std::vector<fs::path>& directories) {

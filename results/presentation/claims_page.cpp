@@ -54,10 +54,11 @@ std::vector<Line> lines_of(const Claim& claim, const AllEvidence& all) {
     const auto& order = std::get<OrderRule>(rule);
     const std::optional<double> low = median_of(order.low, claim.metric, all);
     const std::optional<double> threshold = low ? std::optional(*low + order.least) : std::nullopt;
-    lines.push_back({&order.high, "claimed to be higher", threshold,
-                     threshold ? fmt::format("the median must be above {:.3f}: {:.3g} more than that of {}",
-                                             *threshold, order.least, order.low.encoding)
-                               : ""});
+    lines.push_back(
+        {&order.high, "claimed to be higher", threshold,
+         fmt::format("more than half of all pairs of seeds must differ by more than {:.3g}; the line is "
+                     "this much above the median of {}",
+                     order.least, order.low.encoding)});
     lines.push_back({&order.low, "claimed to be lower", std::nullopt, ""});
   }
   return lines;

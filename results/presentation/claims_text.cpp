@@ -51,9 +51,12 @@ std::string found_text(const RuleResult& result) {
   }
   if (!result.difference) return "-";
   std::string difference = difference_text(*result.difference);
-  if (!result.interval) return difference;
-  return fmt::format("{} ({} to {})", difference, difference_text(result.interval->low),
-                     difference_text(result.interval->high));
+  if (result.interval) {
+    difference +=
+        fmt::format(" ({} to {})", difference_text(result.interval->low), difference_text(result.interval->high));
+  }
+  if (result.mean_difference) difference += fmt::format(", means {}", difference_text(*result.mean_difference));
+  return difference;
 }
 
 std::string fraction_text(Interval fraction) {
@@ -65,7 +68,7 @@ std::string published_contrasts_text(std::span<const Claim> claims, std::span<co
   const PublishedContrasts all = compare_with_published(claims, results);
   if (all.contrasts == 0) return "";
   std::string text = fmt::format(
-      "of {} that a source states, {} have the published sign here, and {} a size between half "
+      "of {} that a source states, {} have the published sign here as differences of means, and {} a size between half "
       "and twice the published one",
       all.contrasts == 1 ? "1 difference" : fmt::format("{} differences", all.contrasts), all.same_sign,
       all.similar_size);

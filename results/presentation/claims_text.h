@@ -17,7 +17,7 @@ bool is_judged(Verdict);
 std::string rule_text(const Rule&);
 /// Returns the published difference of an order rule, the published accuracy of a level rule, or "-".
 std::string published_text(const Claim&, const Rule&);
-/// Returns "+0.210 (+0.100 to +0.320)", "6 of 7 seeds (0.42 to 1.00 of all)", or "-".
+/// Returns "+0.210 (+0.100 to +0.320), means +0.215", "6 of 7 seeds (0.42 to 1.00 of all)", or "-".
 std::string found_text(const RuleResult&);
 /// Returns "0.42 to 1.00", rounded outward.
 std::string fraction_text(Interval);

@@ -133,6 +133,7 @@ Json write_rule(const Rule& rule, const RuleResult& result, Metric metric) {
     json["published_gap"] = six_decimals_or_null(order->gap);
     json["least"] = order->least;
     json["difference"] = six_decimals_or_null(result.difference);
+    json["mean_difference"] = six_decimals_or_null(result.mean_difference);
     json["interval"] = interval_json(result.interval);
     json["p_above_least"] = six_decimals_or_null(result.p_above_least);
     json["p_below_zero"] = six_decimals_or_null(result.p_below_zero);
@@ -194,6 +195,7 @@ RuleResult read_rule_result(const Field& rule) {
                     .reason = rule["reason"].text(),
                     .fraction = read_interval(rule, "fraction"),
                     .difference = number_or_nothing(rule, "difference", -1, 1),
+                    .mean_difference = number_or_nothing(rule, "mean_difference", -1, 1),
                     .interval = read_interval(rule, "interval"),
                     .p_above_least = number_or_nothing(rule, "p_above_least", -1, 1),
                     .p_below_zero = number_or_nothing(rule, "p_below_zero", -1, 1),

@@ -79,6 +79,7 @@ void measure_order(Judged& judged) {
   const SeedPairs pairs(judged.high().values, judged.low().values);
   RuleResult& result = judged.result;
   result.difference = pairs.median();
+  result.mean_difference = mean(judged.high().values) - mean(judged.low().values);
   result.interval = pairs.median_interval();
   result.fraction = pairs.fraction_above(rule.least);
   result.p_above_least = pairs.p_above(rule.least);
@@ -187,7 +188,7 @@ void explain_open(Judged& judged) {
   const bool is_order = std::holds_alternative<OrderRule>(*judged.rule);
   const char* of_each = is_order ? " of each encoding" : "";
   if (result.seeds_needed) {
-    text = fmt::format("about {} seeds{} in all would show {}", *result.seeds_needed, of_each, likely->text);
+    text = fmt::format("about {} seeds{} in all may show {}", *result.seeds_needed, of_each, likely->text);
   } else {
     const double fraction = judged.findings.front().fraction;
     text =

@@ -128,8 +128,9 @@ struct RuleResult {
   /// corrected.
   std::optional<Interval> fraction;
   // For an order rule:
-  std::optional<double> difference;  // the median over all pairs of seeds
-  std::optional<Interval> interval;  // 95 %, of the median, for any distribution of seeds; not corrected
+  std::optional<double> difference;       // the median over all pairs of seeds
+  std::optional<double> mean_difference;  // of the means, as sources state it; no verdict depends on it
+  std::optional<Interval> interval;       // 95 %, of the median, for any distribution of seeds; not corrected
   std::optional<double> p_above_least, p_below_zero, p_below_least;  // one-sided, not corrected
   // For a level rule:
   std::optional<Count> reached;  // seeds

@@ -46,7 +46,7 @@ PublishedContrasts compare_with_published(std::span<const Claim> claims, std::sp
   for (size_t i = 0; i < claims.size(); ++i) {
     for (size_t r = 0; r < claims[i].rules.size() && claims[i].comparable; ++r) {
       const auto* order = std::get_if<OrderRule>(&claims[i].rules[r]);
-      const std::optional<double> difference = results[i].rules[r].difference;
+      const std::optional<double> difference = results[i].rules[r].mean_difference;
       if (!order || !order->gap || !difference) continue;
       published.push_back(*order->gap);
       found.push_back(*difference);

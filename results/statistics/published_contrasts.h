@@ -8,7 +8,8 @@
 
 namespace posbench {
 
-/// The order rules whose difference the source states and the runs of comparable claims have measured.
+/// The order rules whose difference the source states and the runs of comparable claims have measured. The found
+/// differences are those of means, as the published ones are.
 struct PublishedContrasts {
   size_t contrasts = 0;
   size_t same_sign = 0;                    // the found difference is positive, as the published ones are

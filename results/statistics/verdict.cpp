@@ -14,10 +14,10 @@ struct Text {
 // clang-format off
 /// In the order of the enumerators.
 constexpr Text kTexts[] = {
-    {"reproduced", "in more than half of all pairs of seeds the difference is above the bound, or more than half of all seeds reach the level"},
-    {"weaker", "in more than half of all pairs of seeds the difference is below the bound; it may be 0"},
-    {"contradicted", "in more than half of all pairs of seeds the opposite difference is found, or more than half of all seeds miss the level"},
-    {"rival undertrained", "the encoding that should be worse is below its published accuracy in distribution by more than the bound, so a difference says nothing"},
+    {"reproduced", "a test shows that in more than half of all pairs of seeds the difference is above the bound, or more than half of all seeds reach the level"},
+    {"weaker", "a test shows that in more than half of all pairs of seeds the difference is below the bound; it may be 0"},
+    {"contradicted", "a test shows that in more than half of all pairs of seeds the opposite difference is found, or more than half of all seeds miss the level"},
+    {"rival undertrained", "the encoding that should be worse is below its published accuracy in distribution by more than the bound, which alone could make the difference"},
     {"not comparable", "the runs of this size cannot judge the statement of the source; the reason states why"},
     {"not run", "a run that the claim needs is missing or not finished"},
     {"better", "the second report is better: the corrected p is --alpha or less, and the difference is --threshold or more"},

@@ -43,8 +43,8 @@ TEST_CASE(
           "1 inconclusive",
           "by itself, as if no other rule was judged: 1 inconclusive; of these 2 rules, at most 0.1 are expected to be "
           "wrong",
-          "published against found: of 1 difference that a source states, 1 have the published sign here, and 1 a size "
-          "between half and twice the published one",
+          "published against found: of 1 difference that a source states, 1 have the published sign here as differences of "
+          "means, and 1 a size between half and twice the published one",
           "kinds: 1 own statement",
           "mine: the rule holds in 57 % of the seeds, and even 100 seeds would not decide, by extrapolation"});
 }

@@ -178,3 +178,17 @@ TEST_CASE("sixteen seeds decide among all claims what eight decide by themselves
   CHECK(decided(around(0.75), 16, &ClaimResult::verdict) == 100);
   CHECK(decided(either(0.1, 0, 0.75), 16, &ClaimResult::by_itself) >= 85);
 }
+
+// docs/reading.md recommends a number of seeds by this.
+TEST_CASE("one failed seed of sixteen leaves a rule open among all claims, and one of eighteen does not") {
+  const auto verdict = [](size_t seeds) {
+    AllEvidence all;
+    std::vector<double> values(seeds, 0.9);
+    values.front() = 0;
+    add(all, cell("high"), values);
+    add(all, cell("low"), std::vector<double>(seeds, 0.2));
+    return judge_claims(std::vector{claim({order("high", "low", 0.1)})}, all).front().verdict;
+  };
+  CHECK(verdict(16) == inconclusive);
+  CHECK(verdict(18) == reproduced);
+}

@@ -60,6 +60,7 @@ void check_repeats(const std::filesystem::path& directory, const ClaimPlan& plan
 /// full size those of the finished claims. Returns the plan of the claims with a verdict there.
 ClaimPlan check_kept_verdicts(ClaimSize size, const std::filesystem::path& directory) {
   ClaimPlan plan = plan_claims({}, size);
+  follow_stored(plan, {directory});
   AllEvidence evidence = collect_evidence(plan, {directory});
   const std::vector<Claim> all = plan.claims;
   std::vector<ClaimResult> results = judge_claims(all, evidence);
@@ -280,7 +281,7 @@ TEST_CASE("a claim that is named has the verdict that it has among all claims") 
   check("xpos-induction-double --full --finished", kKeptFull);
 }
 
-TEST_CASE("a claim's runs are resumed, it is judged by their results, and they repeat the stored runs") {
+TEST_CASE("a claim's runs are resumed, and it is judged by their results") {
   const TemporaryDirectory directory;
   const Outcome first = posbench_command(directory, "reproduce none-bidirectional-order -q -o claims");
   REQUIRE(first.code == 0);
@@ -290,13 +291,35 @@ TEST_CASE("a claim's runs are resumed, it is judged by their results, and they r
   CHECK(json.at("evidence").size() == 2);
   const Outcome again = posbench_command(directory, "reproduce none-bidirectional-order -q -o claims");
   CHECK(again.out == first.out);
-  check_repeats(directory / "claims", plan_claims({"none-bidirectional-order"}, ClaimSize::reduced), kKeptRuns);
+}
+
+TEST_CASE("a claim that is trained anew reserves questions for tests, and older runs are not compared with it") {
+  const TemporaryDirectory directory;
+  ClaimPlan plan = plan_claims({"none-bidirectional-order"}, ClaimSize::reduced);
+  for (const ClaimRun& run : plan.runs) CHECK(run.config.training.reserve);
+  for (const bool is_second : {false, true}) {
+    Json report = read_json(find_report(kKeptRuns / plan.runs.at(is_second).name));
+    report.erase("crc32");
+    report["config"]["training"]["reserve"] = is_second;
+    std::filesystem::create_directories(directory / plan.runs[is_second].name);
+    directory.write(plan.runs[is_second].name + "/report.json", report.dump());
+  }
+  const Outcome mixed = posbench_command(directory, "reproduce none-bidirectional-order --judge-only -o .");
+  CHECK(mixed.code == 2);
+  CHECK(mixed.error.find("training.reserve was true and is now false; remove it") != std::string::npos);
+  follow_stored(plan, {kKeptRuns});
+  for (const ClaimRun& run : plan.runs) CHECK(!run.config.training.reserve);
 }
 
 TEST_CASE("a claim that is trained again at full size repeats the stored runs") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory, "reproduce majority-of-bits --full -q -o claims").code == 0);
-  check_repeats(directory / "claims", plan_claims({"majority-of-bits"}, ClaimSize::full), kKeptFull);
+  const ClaimPlan plan = plan_claims({"majority-of-bits"}, ClaimSize::full);
+  for (const ClaimRun& run : plan.runs) {
+    const std::string stored = find_report(kKeptFull / run.name).string();
+    REQUIRE(posbench_command(directory, fmt::format("run --config '{}' -q -o claims/{}", stored, run.name)).code ==
+            0);
+  }
+  check_repeats(directory / "claims", plan, kKeptFull);
 }
 
 TEST_CASE("a run with other settings than its claims is refused, with what to do") {
