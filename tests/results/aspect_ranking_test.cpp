@@ -1,6 +1,7 @@
 // The ranking of encodings by aspects and a length.
 #include "results/statistics/aspect_ranking.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -122,11 +123,9 @@ TEST_CASE("one rule decides on the length for all encodings of a task") {
 TEST_CASE("the far grid decides on the length if all that learned the task have one") {
   BoardReport all = golden_board();
   add_grids(all);
-  std::vector<ExperimentResult*> of_task;
   for (ExperimentResult& experiment : all.report.experiments) {
-    if (experiment.id.task == "task0") of_task.push_back(&experiment);
+    if (experiment.id.task == "task0") experiment.grids.push_back(drawn_grid(kFarGrid, {1, 0.95, 0.5}));
   }
-  for (ExperimentResult* experiment : of_task) experiment->grids.push_back(drawn_grid(kFarGrid, {1, 0.95, 0.5}));
   const AspectRanking ranking = rank_by_aspects(all, golden_aspects(), 2);
   CHECK(ranking.tasks[0].basis == LengthBasis::far_grid);
   CHECK(ranking.tasks[1].basis == LengthBasis::grid);
@@ -134,8 +133,7 @@ TEST_CASE("the far grid decides on the length if all that learned the task have 
   const std::string text = render(make_document(ranking), Format::markdown);
   CHECK_THAT(text, ContainsSubstring("the evidence of an answer anywhere in the sequence: task0."));
   CHECK_THAT(text, ContainsSubstring("as near as in training: task1, task2."));
-  CHECK(Json::parse(render(make_document(ranking), Format::json)).at("tasks").at(0).at("decides") == "far grid");
-  of_task.front()->grids.pop_back();
+  std::ranges::find(all.report.experiments, "task0", [](const auto& e) { return e.id.task; })->grids.pop_back();
   CHECK(rank_by_aspects(all, golden_aspects(), 2).tasks[0].basis == LengthBasis::grid);
 }
 
