@@ -178,16 +178,3 @@ TEST_CASE("sixteen seeds decide among all claims what eight decide by themselves
   CHECK(decided(around(0.75), 16, &ClaimResult::verdict) == 100);
   CHECK(decided(either(0.1, 0, 0.75), 16, &ClaimResult::by_itself) >= 85);
 }
-
-// docs/reading.md recommends a number of seeds by this.
-TEST_CASE("one failed seed of sixteen leaves a rule open among all claims, and one of eighteen does not") {
-  for (const size_t seeds : {size_t{16}, size_t{18}}) {
-    AllEvidence all;
-    std::vector<double> values(seeds, 0.9);
-    values.front() = 0;
-    add(all, cell("solves"), values);
-    add(all, cell("fails"), std::vector<double>(seeds, 0.2));
-    CHECK(judge_claims(std::vector{claim({order("solves", "fails")})}, all).front().verdict ==
-          (seeds == 16 ? inconclusive : reproduced));
-  }
-}

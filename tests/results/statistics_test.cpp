@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "results/json/json.h"
@@ -234,6 +235,11 @@ TEST_CASE("the p-value of pairs of seeds is 2^-k if all agree, and a bound by ma
   // 15 of 16 pairs: of 16 matched pairs, (P(B = 15) + 2 P(B = 16)) / 1, which is close to P(B >= 15).
   CHECK(pairs_p(15.0 / 16, 16) == Approx(18.0 / 65536));
   CHECK(pairs_p(1, 8, 0.6) == Approx(std::pow(0.6, 8)));
+  const double level = 0.05 / 2 / 200;  // of claims, for which docs/reading.md has these numbers of seeds
+  for (const auto [failed, seeds] : {std::pair{0, 13}, {1, 18}, {2, 21}, {3, 25}}) {
+    CHECK(pairs_p(1 - failed / double(seeds), static_cast<size_t>(seeds)) <= level);
+    CHECK(pairs_p(1 - failed / (seeds - 1.0), static_cast<size_t>(seeds) - 1) > level);
+  }
   const std::vector<double> high{0.6, 0.7, 0.5, 0.8, 0.9, 0.65, 0.75}, low{0.1, 0.2, 0.15, 0.12, 0.3, 0.5, 0.25};
   const SeedPairs pairs(high, low);
   CHECK(pairs.above(0) == Approx(48.0 / 49));  // one difference is 0, which is neither above nor below
