@@ -133,7 +133,9 @@ TEST_CASE("the far grid decides on the length if all that learned the task have 
   const std::string text = render(make_document(ranking), Format::markdown);
   CHECK_THAT(text, ContainsSubstring("the evidence of an answer anywhere in the sequence: task0."));
   CHECK_THAT(text, ContainsSubstring("as near as in training: task1, task2."));
-  std::ranges::find(all.report.experiments, "task0", [](const auto& e) { return e.id.task; })->grids.pop_back();
+  const auto first =
+      std::ranges::find_if(all.report.experiments, [](const auto& e) { return e.id.task == "task0"; });
+  first->grids.pop_back();
   CHECK(rank_by_aspects(all, golden_aspects(), 2).tasks[0].basis == LengthBasis::grid);
 }
 

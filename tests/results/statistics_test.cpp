@@ -236,7 +236,7 @@ TEST_CASE("the p-value of pairs of seeds is 2^-k if all agree, and a bound by ma
   CHECK(pairs_p(15.0 / 16, 16) == Approx(18.0 / 65536));
   CHECK(pairs_p(1, 8, 0.6) == Approx(std::pow(0.6, 8)));
   const double level = 0.05 / 2 / 200;  // of claims, for which docs/reading.md has these numbers of seeds
-  for (const auto [failed, seeds] : {std::pair{0, 13}, {1, 18}, {2, 21}, {3, 25}}) {
+  for (const auto& [failed, seeds] : {std::pair{0, 13}, {1, 18}, {2, 21}, {3, 25}}) {
     CHECK(pairs_p(1 - failed / double(seeds), static_cast<size_t>(seeds)) <= level);
     CHECK(pairs_p(1 - failed / (seeds - 1.0), static_cast<size_t>(seeds) - 1) > level);
   }
