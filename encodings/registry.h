@@ -200,6 +200,7 @@ consteval bool is_in_unnamed_namespace() {
 ///   std::string wrapped() const          returns the spec of the encoding that a wrapper wraps
 ///   std::vector<Spec> members() const    returns the encodings of a composition
 ///   bool chooses_positions() const       returns true if E chooses positions itself: at random, or as coordinates
+///   bool replaces_mix() const            returns true if E::mix is not that of plain attention, with these options
 ///   Spec of_layer(int layer, int layers) const    returns the encoding of one of the layers
 template <class E>
 struct RegisterEncoding {
@@ -235,7 +236,10 @@ struct RegisterEncoding {
     ReplacedStages of_members;
     for (const Spec& member : members(spec))
       of_members = of_members | encodings().find(member.name).replaces(member);
-    return replaced_stages<E>(of_members);
+    ReplacedStages stages = replaced_stages<E>(of_members);
+    if constexpr (requires(typename E::Options o) { o.replaces_mix(); })
+      stages.mix = read_options<typename E::Options>(spec, "encoding").replaces_mix();
+    return stages;
   }
 
   static std::function<Spec(const Spec&, int, int)> of_layer() {

@@ -23,7 +23,8 @@ const EncodingInfo kInfo{
         "phi(t)[n]     = theta^(-2 n / D) (a_0 + ... + a_t)[n]\n"
         "a_t           = sigmoid(W_g u_t + b_g) * (conv(W_2 W_1 u)_t + exp(b))\n"
         "u_t           = x_t, with each head's slice divided by its norm\n"
-        "conv(y)_t     = c_0 y_(t-3) + c_1 y_(t-2) + c_2 y_(t-1) + c_3 y_t by channel, or y_t - y_(t-1)",
+        "conv(y)_t     = c_0 y_(t-3) + c_1 y_(t-2) + c_2 y_(t-1) + c_3 y_t by channel, or y_t - y_(t-1)\n"
+        "values=rotated: output_h(i) = sum over j of attention_h(i, j) R(phi_h(i))^T R(phi_h(j)) v_j",
     .source = "Movahedi et al. 2025, arXiv:2511.17388; timurcarstensen/selective-rope",
     .notes =
         "The gate (one for each head) and the bias exp(b) are options, off as in the released defaults, and "
@@ -37,17 +38,19 @@ const EncodingInfo kInfo{
     .relative = Relative::accumulated,
     .content_dependent = "token",
     .variants = {"convolution=false", "convolution=false,gate=true,bias=true",
-                 "gate=true,bias=true,rank=3,theta=10"},
+                 "gate=true,bias=true,rank=3,theta=10", "rank=3,theta=10,values=rotated"},
 };
 
 constexpr Index kTaps = 4;
 
-class SelectiveRope final : public ContextualRotary {
+class SelectiveRope final : public WithValues<ContextualRotary> {
  public:
   struct Options {
     int rank = 32;
     double theta = 500000;
     bool convolution = true, gate = false, bias = false;
+    RotaryValues values = RotaryValues::plain;
+    bool replaces_mix() const { return values == RotaryValues::rotated; }
     void describe(OptionTable& o) {
       o.integer("rank", rank, 1, 1 << 16, "width between the two projections");
       o.number("theta", theta, 1.001, 1e9, "base of the factor theta^(-2n / D) of pair n");
@@ -55,11 +58,12 @@ class SelectiveRope final : public ContextualRotary {
              "causal convolution of width 4; otherwise the difference from the token before");
       o.flag("gate", gate, "factor of each head's angles, a sigmoid of the token");
       o.flag("bias", bias, "positive bias of every token's angles");
+      describe_values(o, values);
     }
   };
 
   SelectiveRope(const Options& options, const ModelConfig& config, ParameterLayout& layout)
-      : ContextualRotary(config, Pairing::half_split, "selective_rope"), options_(options) {
+      : WithValues(options.values, config, Pairing::half_split, "selective_rope"), options_(options) {
     const Index C = config.width, channels = config.heads * pairs();
     temperature_.resize(1, channels);
     const std::vector<double> frequencies = rope_frequencies(config.head_width(), options.theta);

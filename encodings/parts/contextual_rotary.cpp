@@ -49,4 +49,35 @@ void ContextualRotary::score_backward(const AttentionInput& in, const Heads& d_s
   angles_backward(in, d_angles, d);
 }
 
+void ContextualRotary::mix_values(const AttentionInput& in, const Heads& attention, Heads& output) const {
+  const Matrix& angles = this->angles(in);
+  Matrix &cosine = in.scratch(in.length(), angles.cols()), &sine = in.scratch(in.length(), angles.cols());
+  RotaryScratch scratch(in.scratch, in.length(), config_.head_width());
+  sine_cosine(angles, sine, cosine);
+  for (size_t h = 0; h < output.size(); ++h) {
+    const auto c = of_head(cosine, h), s = of_head(sine, h);
+    mix_rotated(attention[h], in.v[h], {c, s, c, s, pairing_, config_.causal, scratch}, output[h]);
+  }
+}
+
+// An output is turned by minus the query's angle, so its gradient enters with the other sign.
+void ContextualRotary::mix_values_backward(const AttentionInput& in, const Heads& attention, const Heads& d_output,
+                                           Heads& d_attention, AttentionGradient& d) const {
+  const Matrix& angles = this->angles(in);
+  Matrix &cosine = in.scratch(in.length(), angles.cols()), &sine = in.scratch(in.length(), angles.cols());
+  Matrix& d_angles = in.scratch(in.length(), angles.cols());
+  RotaryScratch scratch(in.scratch, in.length(), config_.head_width());
+  sine_cosine(angles, sine, cosine);
+  d_angles.setZero();
+  for (size_t h = 0; h < d_output.size(); ++h) {
+    const auto c = of_head(cosine, h), s = of_head(sine, h);
+    mix_rotated_backward(attention[h], in.v[h], {c, s, c, s, pairing_, config_.causal, scratch}, d_output[h],
+                         d_attention[h], d.v[h]);
+    rotate_angle_backward(scratch.k, scratch.d_k, pairing_, of_head(d_angles, h));
+    weighted_sum(attention[h], scratch.k, config_.causal, scratch.q);
+    rotate_angle_backward(scratch.d_q, scratch.q, pairing_, of_head(d_angles, h));
+  }
+  angles_backward(in, d_angles, d);
+}
+
 }  // namespace posbench::inline POSBENCH_REAL

@@ -21,6 +21,11 @@ class ContextualRotary : public PositionEncoding {
   void score_backward(const AttentionInput&, const Heads& d_scores, AttentionGradient&) const final;
 
  protected:
+  /// The stage mix with rotated values.
+  void mix_values(const AttentionInput&, const Heads& attention, Heads& output) const;
+  void mix_values_backward(const AttentionInput&, const Heads& attention, const Heads& d_output,
+                           Heads& d_attention, AttentionGradient&) const;
+
   Index pairs() const { return config_.head_width() / 2; }
   /// Returns the columns of head h, or all columns if all heads share them.
   auto of_head(const Matrix& m, size_t h) const {

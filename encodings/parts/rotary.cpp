@@ -154,6 +154,54 @@ void Rotary::score_backward(const AttentionInput& in, const Heads& d_scores, Att
   for (size_t h = 0; h < d_scores.size(); ++h) score_head_backward(in, h, r, r, d_scores[h], scratch, d);
 }
 
+void describe_values(OptionTable& o, RotaryValues& values) {
+  o.choice("values", values, {"plain", "rotated"},
+           "values as they are, or rotated as keys are, with the output rotated back by the query's position");
+}
+
+void mix_rotated(const In& attention, const In& v, const ValueRotations& r, Out output) {
+  rotate(v, r.key_cosine, r.key_sine, r.pairing, r.scratch.k);
+  weighted_sum(attention, r.scratch.k, r.causal, r.scratch.q);
+  output.setZero();
+  rotate_backward(r.scratch.q, r.cosine, r.sine, r.pairing, output);
+}
+
+void mix_rotated_backward(const In& attention, const In& v, const ValueRotations& r, const In& d_output,
+                          Out d_attention, Out d_v) {
+  RotaryScratch& s = r.scratch;
+  rotate(v, r.key_cosine, r.key_sine, r.pairing, s.k);
+  rotate(d_output, r.cosine, r.sine, r.pairing, s.d_q);
+  s.d_k.setZero();
+  weighted_sum_backward(attention, s.k, r.causal, s.d_q, d_attention, s.d_k);
+  rotate_backward(s.d_k, r.key_cosine, r.key_sine, r.pairing, d_v);
+}
+
+ValueRotations Rotary::value_rotations(const AttentionInput& in, RotaryScratch& scratch) const {
+  const Rotations& r = in.tables.constants<Rotations>();
+  const Index T = in.length();
+  return {r.cosine.topRows(T),
+          r.sine.topRows(T),
+          r.of_keys_cosine().topRows(T),
+          r.of_keys_sine().topRows(T),
+          pairing_,
+          config_.causal,
+          scratch};
+}
+
+void Rotary::mix_values(const AttentionInput& in, const Heads& attention, Heads& output) const {
+  RotaryScratch scratch(in.scratch, in.length(), config_.head_width());
+  const ValueRotations r = value_rotations(in, scratch);
+  for (size_t h = 0; h < output.size(); ++h) mix_rotated(attention[h], in.v[h], r, output[h]);
+}
+
+void Rotary::mix_values_backward(const AttentionInput& in, const Heads& attention, const Heads& d_output,
+                                 Heads& d_attention, AttentionGradient& d) const {
+  RotaryScratch scratch(in.scratch, in.length(), config_.head_width());
+  const ValueRotations r = value_rotations(in, scratch);
+  for (size_t h = 0; h < d_output.size(); ++h)
+    mix_rotated_backward(attention[h], in.v[h], r, d_output[h], d_attention[h], d.v[h]);
+}
+
 void Rotary::content(const AttentionInput& in, const Rotations& r, Heads& content) const {
   Matrix& q = in.scratch(in.length(), config_.head_width());
   for (size_t h = 0; h < content.size(); ++h) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/options.h"
@@ -56,6 +57,27 @@ struct RotaryScratch {
       : q(scratch(T, D)), k(scratch(T, D)), d_q(scratch(T, D)), d_k(scratch(T, D)) {}
 };
 
+/// The values that a query sums: as they are, or rotated as keys are, with the sum rotated back.
+enum class RotaryValues { plain, rotated };
+/// Describes the option `values`.
+void describe_values(OptionTable&, RotaryValues&);
+
+/// The rotations of queries and of keys by which values are rotated.
+struct ValueRotations {
+  In cosine, sine, key_cosine, key_sine;  // (T, pairs)
+  Pairing pairing;
+  bool causal;
+  RotaryScratch& scratch;
+};
+
+/// output_i = R(p_i)^T (sum over j of attention(i, j) R(p_j) v_j), for one head.   v, output (T, D)
+void mix_rotated(const In& attention, const In& v, const ValueRotations&, Out output);
+/// With the gradients d_s_i = R(p_i) d_output_i of the sums and d_r_j = sum over i of attention(i, j) d_s_i of the
+/// rotated values:   d_attention(i, j) = d_s_i . R(p_j) v_j,   d_v_j += R(p_j)^T d_r_j
+/// Leaves the rotated values in scratch.k, d_r in scratch.d_k and d_s in scratch.d_q.
+void mix_rotated_backward(const In& attention, const In& v, const ValueRotations&, const In& d_output,
+                          Out d_attention, Out d_v);
+
 /// Throws InputError, in the name of encoding `name`, if the head width is odd.
 void require_pairs(const ModelConfig&, const std::string& name);
 
@@ -94,8 +116,37 @@ class Rotary : public PositionEncoding {
   void score_head_backward(const AttentionInput&, size_t h, const Rotations& of_queries, const Rotations& of_keys,
                            const In& d_scores, RotaryScratch&, AttentionGradient&) const;
 
+ protected:
+  /// The stage mix with rotated values.
+  void mix_values(const AttentionInput&, const Heads& attention, Heads& output) const;
+  void mix_values_backward(const AttentionInput&, const Heads& attention, const Heads& d_output,
+                           Heads& d_attention, AttentionGradient&) const;
+
  private:
+  ValueRotations value_rotations(const AttentionInput&, RotaryScratch&) const;
+
   Pairing pairing_;
+};
+
+/// A rotary encoding, or one with rotations that depend on the tokens, with the option `values`.
+template <class Base>
+class WithValues : public Base {
+ public:
+  template <class... Arguments>
+  explicit WithValues(RotaryValues values, Arguments&&... arguments)
+      : Base(std::forward<Arguments>(arguments)...), rotates_(values == RotaryValues::rotated) {}
+
+  void mix(const AttentionInput& in, const Heads& attention, Heads& output) const final {
+    rotates_ ? Base::mix_values(in, attention, output) : Base::mix(in, attention, output);
+  }
+  void mix_backward(const AttentionInput& in, const Heads& attention, const Heads& d_output, Heads& d_attention,
+                    AttentionGradient& d) const final {
+    rotates_ ? Base::mix_values_backward(in, attention, d_output, d_attention, d)
+             : Base::mix_backward(in, attention, d_output, d_attention, d);
+  }
+
+ private:
+  bool rotates_;
 };
 
 /// Returns the rotary encoding that `text` names, for the wrapper `name`. Throws InputError if it is not rotary.

@@ -99,6 +99,13 @@ class Remapped final : public Decorator {
         rotary_(static_cast<const Rotary&>(inner())),
         method_(options.method),
         attention_factor_(options.attention_factor) {
+    const Spec base = Spec::parse(options.base);
+    if (encodings().find(base.name).replaces(base).mix) {
+      throw InputError(fmt::format(
+          "encoding 'remapped': base is '{}', but distances here do not follow from positions, by which it rotates "
+          "values; leave out values",
+          options.base));
+    }
     const bool has_group = method_ == Method::rerope || method_ == Method::self_extend;
     require_use("remapped", "group", options.group, 0, has_group, "its method");
     require_use("remapped", "chunk", options.chunk, 0, method_ == Method::dual_chunk, "its method");

@@ -18,10 +18,11 @@ const EncodingInfo kInfo{
     .equation =
         "score_h(i, j) = R(p_i) q_i . R(p_j) k_j / sqrt(D),   R(p) rotates pair n by p base^(-2n / D)\n"
         "axial=true: R rotates pair n by c_(n mod A) base^(-2 (n - n mod A) / D),\n"
-        "            c_0 .. c_(A-1) the coordinates of the position",
+        "            c_0 .. c_(A-1) the coordinates of the position\n"
+        "values=rotated: output_h(i) = sum over j of attention_h(i, j) R(p_i)^T R(p_j) v_j",
     .source =
         "Su et al. 2021, arXiv:2104.09864, section 3.2; ZhuiyiTechnology/roformer, EleutherAI/gpt-neox; axial: Heo et "
-        "al. 2024, arXiv:2403.13298, naver-ai/rope-vit",
+        "al. 2024, arXiv:2403.13298, naver-ai/rope-vit; values: huggingface/transformers, models/deepseek_v4",
     .used_in = {"RoFormer", "GPT-J", "GPT-NeoX", "PaLM", "LLaMA", "Mistral", "Falcon", "Qwen", "Gemma", "OLMo"},
     .notes =
         "Scores depend on differences of angles. The pairing is a convention: interleaved as in RoFormer "
@@ -29,27 +30,31 @@ const EncodingInfo kInfo{
         "weights are not interchangeable. axial=true reads the coordinates that a task states, such as the column and "
         "the row of a cell. Each of them rotates every A-th pair. On a task without coordinates it is the same as "
         "without axial. In rope-vit the base is 100, and each coordinate rotates neighboring pairs, which is the same "
-        "function class.",
+        "function class. values=rotated is that of DeepSeek-V4, whose keys are its values: a head also reads how far away "
+        "a value is. `interpolated` over this encoding rotates values by its slower angles.",
     .takes_positions = TakesPositions::positions,
     .extrapolates = Extrapolation::defined,
     .relative = Relative::yes,
     .content_dependent = "no",
-    .variants = {"pairing=half_split", "axial=true"},
+    .variants = {"pairing=half_split", "axial=true", "values=rotated"},
 };
 
-class Rope final : public RopeVariant {
+class Rope final : public WithValues<RopeVariant> {
  public:
   struct Options : RopeOptions {
     bool axial = false;
+    RotaryValues values = RotaryValues::plain;
     bool chooses_positions() const { return axial; }
+    bool replaces_mix() const { return values == RotaryValues::rotated; }
     void describe(OptionTable& o) {
       RopeOptions::describe(o);
       o.flag("axial", axial, "rotation of a part of the pairs by each coordinate that the task states");
+      describe_values(o, values);
     }
   };
 
   Rope(const Options& options, const ModelConfig& config, ParameterLayout&)
-      : RopeVariant(config, options, kInfo.name),
+      : WithValues(options.values, config, options, kInfo.name),
         reads_coordinates_(options.axial && config.coordinates > 0),
         axes_(reads_coordinates_ ? config.coordinates : 1) {
     if (2 * axes_ <= config.head_width()) return;

@@ -162,6 +162,10 @@ TEST_CASE("heads are divided into equal groups") {
 TEST_CASE("encodings that cannot be combined are refused with a message that names the stage or the option") {
   CHECK(refusal("sum:of=(stick_breaking,entmax)") ==
         "encoding 'sum': 'stick_breaking' and 'entmax' both replace the normalization; expected one that does");
+  CHECK(refusal("sum:of=(shaw_kv,rope)").empty());
+  CHECK(
+      refusal("sum:of=(shaw_kv,(rope:values=rotated))") ==
+      "encoding 'sum': 'shaw_kv' and 'rope:values=rotated' both replace the mixing of values; expected one that does");
   CHECK(
       refusal("sum:of=(shaw_kv,(sum:of=(rope,stick_breaking)))") ==
       "encoding 'sum': 'shaw_kv' and 'sum:of=(rope,stick_breaking)' both replace the mixing of values; expected one "

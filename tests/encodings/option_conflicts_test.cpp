@@ -51,6 +51,9 @@ TEST_CASE("conflicting options are refused with a message that says what to chan
        "smaller window, or set chunk"},
       {"remapped:method=string,window=3,shift=2",
        "encoding 'remapped': window is 3 and shift is 2, so that distances would grow; expected window <= shift"},
+      {"remapped:base=(rope:values=rotated)",
+       "encoding 'remapped': base is 'rope:values=rotated', but distances here do not follow from positions, by which "
+       "it rotates values; leave out values"},
       {"remapped:method=string,group=2",
        "encoding 'remapped': group is 2, but its method does not use it; leave out group"},
       {"interpolated:method=llama3,low_freq_factor=4",

@@ -239,25 +239,34 @@ const RegisterEquation repo_pos("repo_pos", Stage::score, [](const Case& c, int 
                 [&](int n) { return (position(i) - position(j)) * std::pow(10000.0, -2.0 * n / c.D); });
 });
 
-double selective_rope(const Case& c, int h, int i, int j) {
+/// Returns the angle of pair n from key j to a query after it.
+double selective_angle(const Case& c, int h, int n, int i, int j) {
   const auto projected = [&](int t, int channel) {
     Eigen::RowVectorXd u = c.x.row(t);
     for (int g = 0; g < c.H; ++g)
       u.segment(g * c.D, c.D) /= std::sqrt(u.segment(g * c.D, c.D).squaredNorm() + 1e-6);
     return (u * c.matrix("selective_rope.down.1") * c.matrix("selective_rope.up.1"))(channel);
   };
-  return turned(c, true, h, i, j, [&](int n) {
-    const int channel = h * c.D / 2 + n;
-    double angle = 0;
-    for (int t = j + 1; t <= i; ++t) {
-      for (int lag = 0; lag <= std::min(t, 3); ++lag) {
-        angle += c.learned("selective_rope.taps.1", 3 - lag, channel) * projected(t - lag, channel);
-      }
+  const int channel = h * c.D / 2 + n;
+  double angle = 0;
+  for (int t = j + 1; t <= i; ++t) {
+    for (int lag = 0; lag <= std::min(t, 3); ++lag) {
+      angle += c.learned("selective_rope.taps.1", 3 - lag, channel) * projected(t - lag, channel);
     }
-    return angle * std::pow(500000.0, -2.0 * n / c.D);
-  });
+  }
+  return angle * std::pow(500000.0, -2.0 * n / c.D);
+}
+double selective_rope(const Case& c, int h, int i, int j) {
+  return turned(c, true, h, i, j, [&](int n) { return selective_angle(c, h, n, i, j); });
 }
 const RegisterEquation row_selective_rope("selective_rope", Stage::score, selective_rope);
+const RegisterEquation row_selective_values_score("selective_rope:values=rotated", Stage::score, selective_rope);
+const RegisterEquation row_selective_values("selective_rope:values=rotated", Stage::mix,
+                                            [](const Case& c, int h, int i, int channel) {
+                                              return turned_values(c, true, h, i, channel, [&](int n, int j) {
+                                                return selective_angle(c, h, n, i, j);
+                                              });
+                                            });
 
 const RegisterEquation tapa("tapa", Stage::score, [](const Case& c, int h, int i, int j) {
   const double a = c.q[h].row(i).head(2).dot(c.k[h].row(j).head(2)) / std::sqrt(2);

@@ -95,4 +95,17 @@ double turned(const Case& c, bool half_split, int h, int i, int j, const std::fu
   return sum.real() / std::sqrt(c.D);
 }
 
+double turned_values(const Case& c, bool half_split, int h, int i, int channel,
+                     const std::function<double(int n, int j)>& angle) {
+  const int n = half_split ? channel % (c.D / 2) : channel / 2, first = half_split ? n : 2 * n;
+  const int second = first + (half_split ? c.D / 2 : 1);
+  double sum = 0;
+  for (int j = 0; j < num_visible_keys(i, c.T, c.causal); ++j) {
+    const std::complex<double> value(c.v[h](j, first), c.v[h](j, second)),
+        turned = value * std::polar(1.0, -angle(n, j));
+    sum += c.attention[h](i, j) * (channel == first ? turned.real() : turned.imag());
+  }
+  return sum;
+}
+
 }  // namespace posbench::equations

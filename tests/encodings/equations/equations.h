@@ -80,5 +80,8 @@ int t5_bucket(int distance, bool causal);
 /// Returns the score whose pair n turns by angle(n) from key to query: components 2 n and 2 n + 1, or n and n + D
 /// / 2.
 double turned(const Case&, bool half_split, int h, int i, int j, const std::function<double(int n)>& angle);
+/// Returns the output in which pair n of value j is turned back by angle(n, j), the angle of turned().
+double turned_values(const Case&, bool half_split, int h, int i, int channel,
+                     const std::function<double(int n, int j)>& angle);
 
 }  // namespace posbench::equations

@@ -209,6 +209,24 @@ const RegisterEquation rope_tapered("rope_hope:taper=2", Stage::score, first_pai
 // The fraction 0.75 of two pairs is one pair.
 const RegisterEquation rope_p("rope_p", Stage::score, first_pair_turned);
 const RegisterEquation rope_partial("rope_partial", Stage::score, first_pair_turned);
+const RegisterEquation rope_partial_values("rope_partial:values=rotated", Stage::score, first_pair_turned);
+const RegisterEquation rope_partial_mix("rope_partial:values=rotated", Stage::mix,
+                                        [](const Case& c, int h, int i, int channel) {
+                                          return turned_values(c, false, h, i, channel,
+                                                               [&](int n, int j) { return n == 0 ? i - j : 0; });
+                                        });
+// With the base 100 and s = 4, the pairs turn by 1 / 4 and 1 / 40 for each position.
+const RegisterEquation slower_values("interpolated:base=(rope:base=100,pairing=half_split,values=rotated),scale=4",
+                                     Stage::score, [](const Case& c, int h, int i, int j) {
+                                       return turned(c, true, h, i, j,
+                                                     [&](int n) { return (i - j) * (n == 0 ? 0.25 : 0.025); });
+                                     });
+const RegisterEquation slower_values_mix(
+    "interpolated:base=(rope:base=100,pairing=half_split,values=rotated),scale=4", Stage::mix,
+    [](const Case& c, int h, int i, int channel) {
+      return turned_values(c, true, h, i, channel,
+                           [&](int n, int j) { return (i - j) * (n == 0 ? 0.25 : 0.025); });
+    });
 
 /// Returns q_i conj(k_j) exp(i (i - j) w), summed over the pairs of the head whose queries and keys head h reads.
 std::complex<double> rope_pp_product(const Case& c, int h, int i, int j, double base, int stride, int offset) {
