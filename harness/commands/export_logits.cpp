@@ -196,11 +196,11 @@ int export_logits(const ExportRequest& request) {
       request.initial ? make_initial(request) : read_user_files([&] { return find_saved(request); });
   const SavedModel& saved = model.first;
   const std::string split = request.split.value_or(kInDistribution);
-  find_split(*saved.task, split);
+  const SampleSet set =
+      make_sample_set(model.second, saved.task->spec, split.starts_with("grid:") ? split : "test:" + split,
+                      request.seed, request.first, request.count.value_or(512));
   if (request.maps) require_attention(saved.model.config);
   if (request.output) {
-    const SampleSet set = make_sample_set(model.second, saved.task->spec, "test:" + split, request.seed,
-                                          request.first, request.count.value_or(512));
     Json about = manifest(set);
     about["model"] = model_json(saved, request.initial);
     if (!write_interruptibly(request.output, [&] { write_logits(request, set, saved, about); })) return 130;

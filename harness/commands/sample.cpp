@@ -94,8 +94,12 @@ void write_samples(const SampleRequest& request) {
   config.evaluation.layout = request.layout;
   const SampleSet set =
       make_sample_set(config, request.task, request.stream, request.seed, /*first=*/0, /*count=*/0);
+  if (request.length && set.point) {
+    throw InputError(fmt::format("--length is {}, and '{}' states the length of its samples; leave one of them out",
+                                 *request.length, set.id.grid));
+  }
   if (request.length) set_length(*set.task, set.split, *request.length);
-  const Task& task = *set.task->tasks[set.split];
+  const Task& task = set.made();
   if (request.json) {
     write_stdout(fmt::format(
         "{{\n\"task\": {},\n\"stream\": {},\n\"split\": {},\n\"seed\": {},\n\"first\": {},\n\"samples\": [\n",

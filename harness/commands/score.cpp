@@ -21,6 +21,7 @@
 #include "harness/console/output.h"
 #include "harness/console/status_line.h"
 #include "harness/console/summary.h"
+#include "harness/exchange/answered_grids.h"
 #include "harness/exchange/answers.h"
 #include "harness/runs/provenance.h"
 #include "harness/runs/run_directory.h"
@@ -46,8 +47,9 @@ constexpr const char* kNoLoss = "no training loss was given with the answers";
 struct Scored {
   std::string file;
   SampleSet set;
-  ExperimentResult experiment;  // with one split; with none if training diverged or failed
-  bool configured = false;      // trained with the model and training settings of its configuration
+  ExperimentResult experiment;  // with one split, or one point of a grid; with none if training diverged or failed
+  std::map<std::string, std::string> grid_end;  // why the model does not answer larger multiples, by option
+  bool configured = false;  // trained with the model and training settings of its configuration
   double seconds = 0;
 };
 
@@ -84,6 +86,13 @@ void read_model(const Field& json, const ScoreRequest& request, Scored& scored) 
   if (e.reason.empty() && e.status != Status::ok) json["status"].fail("and 'reason' is missing; state it");
   if (e.reason.empty() && !e.final_loss) e.reason = kNoLoss;
   if (json.has("trained_as_configured")) scored.configured = json["trained_as_configured"].flag();
+  if (json.has("grid_end")) {
+    const Field ends = json["grid_end"];
+    for (const auto& [option, reason] : ends.object().items()) {
+      const Field value = ends[option.c_str()];
+      scored.grid_end[option] = value.text();
+    }
+  }
   if (json.has("seconds")) scored.seconds = json["seconds"].number(0, 1e12);
 }
 
@@ -127,6 +136,11 @@ Scored read_scored(const std::filesystem::path& path, const ScoreRequest& reques
         fmt::format("{}: purpose is '{}', expected answers to test samples", name, scored.set.id.text()));
   }
   SplitResult split = score(*read_answers(path), scored.set, scored.file);
+  if (const TaskGrid::Point* point = scored.set.point) {
+    e.grids = {{.option = scored.set.grid->option,
+                .points = {{point->multiple, point->value, split.sequences, split.token, split.sequence}}}};
+    return scored;
+  }
   const TaskInfo::Split& info = scored.set.task->splits[scored.set.split];
   split.name = info.name;
   split.kind = kind(info);
@@ -171,6 +185,12 @@ ExperimentResult join(const std::vector<const Scored*>& files) {
     }
     joined.splits.push_back(found->experiment.splits[0]);
   }
+  AnsweredGrids answered;
+  for (const Scored* file : files) {
+    if (file->set.point) answered.add(*file->set.grid, file->experiment.grids.at(0).points.at(0));
+    answered.ends.insert(file->grid_end.begin(), file->grid_end.end());
+  }
+  joined.grids = answered.join(*files.front()->set.task, who);
   return joined;
 }
 

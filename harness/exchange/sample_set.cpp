@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include "harness/config/experiment_config.h"
 #include "harness/config/names.h"
 #include "harness/training/begin_token.h"
+#include "harness/training/task_grid.h"
 
 namespace posbench {
 namespace {
@@ -57,18 +59,54 @@ bool is_manifest(const std::filesystem::path& path) {
   }
 }
 
+/// Returns the names and the numbers of samples of the tests at multiples of trained values.
+Json grids(const TaskSetup& task) {
+  Json list = Json::array();
+  for (const TaskGrid& grid : task.grids) {
+    Json points = Json::array();
+    for (const TaskGrid::Point& point : grid.points) {
+      points.push_back({{"split", point_name(grid.option, point.multiple)},
+                        {"multiple", point.multiple},
+                        {"value", point.value},
+                        {"sequences", most_sequences(task.options.evaluation, point.multiple)}});
+    }
+    list.push_back(Json{{"option", grid.option}, {"points", points}});
+  }
+  return list;
+}
+
+/// Sets the multiple that the stream names, unless it names a split. Returns true if there is one.
+bool find_point(SampleSet& set) {
+  const std::string name = set.id.grid.empty() ? set.id.split : set.id.grid;
+  if (set.id.purpose != Purpose::test) return false;
+  if (set.id.grid.empty() && std::ranges::count(set.task->splits, name, &TaskInfo::Split::name) > 0) return false;
+  for (const TaskGrid& grid : set.task->grids) {
+    for (const TaskGrid::Point& point : grid.points) {
+      if (point_name(grid.option, point.multiple) != name) continue;
+      set.grid = &grid, set.point = &point;
+      set.id.split = kInDistribution, set.id.grid = name;
+      return true;
+    }
+  }
+  return false;
+}
+
 /// Returns the index of the split of a stream. Throws InputError if the task has none of this name.
 size_t find_split_of(const StreamId& id, const TaskSetup& task) {
-  std::vector<std::string> names;
+  std::vector<std::string> names, multiples;
+  for (const TaskGrid& grid : task.grids)
+    for (const TaskGrid::Point& point : grid.points) multiples.push_back(point_name(grid.option, point.multiple));
   for (const TaskInfo::Split& split : task.splits) {
-    if (split.name == id.split) return names.size();
+    if (split.name == id.split && id.grid.empty()) return names.size();
     names.push_back(split.name);
   }
   for (const std::string& reason : task.skipped_splits) {
     if (reason.starts_with(fmt::format("split '{}': ", id.split))) throw InputError(reason);
   }
-  throw InputError(fmt::format("task '{}' has no stream or split '{}'{} (train, validation, and its splits: {})",
-                               task.spec, id.split, did_you_mean(id.split, names), fmt::join(names, ", ")));
+  const std::string& name = id.grid.empty() ? id.split : id.grid;
+  throw InputError(fmt::format("task '{}' has no stream or split '{}'{} (train, validation, its splits: {}{}{})",
+                               task.spec, name, did_you_mean(name, names), fmt::join(names, ", "),
+                               multiples.empty() ? "" : "; its multiples: ", fmt::join(multiples, ", ")));
 }
 
 }  // namespace
@@ -86,9 +124,10 @@ void set_length(TaskSetup& setup, size_t split, int length) {
 }
 
 StreamId parse_stream(const std::string& name, std::uint64_t seed) {
-  constexpr std::string_view kTest = "test:";
+  constexpr std::string_view kTest = "test:", kGrid = "grid:";
   if (name == "train") return {Purpose::train, kInDistribution, seed};
   if (name == "validation") return {Purpose::validation, kInDistribution, seed};
+  if (name.starts_with(kGrid)) return {Purpose::test, kInDistribution, seed, name.substr(kGrid.size())};
   return {Purpose::test, name.starts_with(kTest) ? name.substr(kTest.size()) : name, seed};
 }
 
@@ -99,7 +138,7 @@ SampleSet make_sample_set(const RunConfig& config, const std::string& task, cons
   set.config.tasks = {read_task(task)};
   set.config.seeds = {seed};
   set.task = std::make_unique<TaskSetup>(setup_task(set.config, set.config.tasks.front()));
-  set.split = find_split_of(set.id, *set.task);
+  if (!find_point(set)) set.split = find_split_of(set.id, *set.task);
   return set;
 }
 
@@ -113,7 +152,7 @@ SampleStream::Sample SampleSet::sample(std::uint64_t n) const {
 
 Json manifest(const SampleSet& set) {
   const TaskSetup& task = *set.task;
-  const Task& made = *task.tasks[set.split];
+  const Task& made = set.made();
   Json words = Json::array();
   for (int token = 0; token < made.vocabulary(); ++token) words.push_back(made.token_text(token));
   Json json{{"format", kSamplesFormat},
@@ -134,6 +173,7 @@ Json manifest(const SampleSet& set) {
             {"trained_length", task.model_config.trained_length},
             {"longest_length", task.model_config.longest},
             {"splits", splits(task)},
+            {"grids", grids(task)},
             {"settings", to_json(task.options)},
             {"config", to_json(set.config)}};
   if (task.model_config.coordinates > 0) json["coordinates"] = task.model_config.coordinates;

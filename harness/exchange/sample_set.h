@@ -19,23 +19,28 @@ struct SampleSet {
   std::unique_ptr<TaskSetup> task;
   StreamId id;
   size_t split = 0;  // of the task
+  const TaskGrid* grid = nullptr;          // of `task`, if these are tests at a multiple of a trained value
+  const TaskGrid::Point* point = nullptr;  // of `grid`
   std::uint64_t first = 0, count = 0;
 
   /// Returns sample n of the stream, as in training: if all sequences of a batch have one length, it has that of
   /// its batch.
   SampleStream::Sample sample(std::uint64_t n) const;
-  SampleStream stream() const { return task->stream(id); }
+  SampleStream stream() const { return point ? task->grid_stream(*grid, *point, id.seed) : task->stream(id); }
+  /// Returns the task that makes the samples.
+  const Task& made() const { return point ? *point->task : *task->tasks[split]; }
 };
 
-/// Reads the name of a stream: train, validation, or a split for its test samples, which may also be test:SPLIT.
+/// Reads the name of a stream: train, validation, or a split for its test samples, which may also be test:SPLIT. The
+/// test samples at a multiple of the trained length are grid:length=2x.
 StreamId parse_stream(const std::string&, std::uint64_t seed);
 
 /// Builds the task of a split again, so that all of its samples have this length, in the task's unit. Throws
 /// InputError if the task does not allow the length, or if a trained model could not follow.
 void set_length(TaskSetup&, size_t split, int length);
 
-/// `purpose` is a name that parse_stream reads. Throws InputError if the task, its options or the split are
-/// unknown.
+/// `purpose` is a name that parse_stream reads, or length=2x if no split has this name. Throws InputError if the task,
+/// its options, the split or the multiple are unknown.
 SampleSet make_sample_set(const RunConfig&, const std::string& task, const std::string& purpose,
                           std::uint64_t seed, std::uint64_t first, std::uint64_t count);
 

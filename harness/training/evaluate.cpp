@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/training/tally.h"
+#include "harness/training/task_grid.h"
 #include "model/denormals.h"
 #include "model/training_step.h"
 
@@ -39,15 +40,14 @@ ScoredAnswer score_row(const Matrix& logits, Index n, Index outputs, const std::
 SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples, TestSize size,
                      const std::stop_token& stop, ThreadPool& pool) {
   const FlushDenormals flush;
-  constexpr int kChunk = 64;
   const Index outputs = samples.num_outputs();
   Tally tally;
   StepCache shared;
   std::vector<ThreadWorkspace> threads(static_cast<size_t>(pool.max_threads()));
   for (ThreadWorkspace& thread : threads) thread.tables.shared = &shared;
   const auto is_enough = [&] { return size.until_decided && is_decided(tally.sequence()); };
-  for (int first = 0; first < size.most && !is_enough() && !stop.stop_requested(); first += kChunk) {
-    const int count = std::min(kChunk, size.most - first);
+  for (int first = 0; first < size.most && !is_enough() && !stop.stop_requested(); first += kGridStep) {
+    const int count = std::min(kGridStep, size.most - first);
     const std::vector<PreparedSample> batch = draw_batch(samples, *model.encoding, false, first, count, pool);
     model.transformer->prepare(parameters, batch.front().sequence, shared, nullptr);
     std::vector<std::vector<ScoredAnswer>> answers(batch.size());

@@ -46,14 +46,6 @@ bool allows_length(const Spec& encoding, const ModelConfig& config, int tokens, 
   }
 }
 
-/// Sets the accuracy as the reason of the end, if it is too low for larger multiples to count.
-GridResult ended(GridResult result) {
-  if (!has_failed(result)) return result;
-  result.end = GridEnd::accuracy;
-  result.reason.clear();
-  return result;
-}
-
 /// Returns nothing if a stop was requested.
 std::optional<GridResult> evaluate_grid(const TestedModel& tested, const TaskGrid& grid,
                                         const std::stop_token& stop, ThreadPool& pool) {
@@ -62,8 +54,7 @@ std::optional<GridResult> evaluate_grid(const TestedModel& tested, const TaskGri
   const bool is_sequential = options.grid_rules == 2;
   for (const TaskGrid::Point& point : grid.points) {
     const SampleStream samples = tested.task.grid_stream(grid, point, tested.seed);
-    const TestSize size(is_sequential ? options.grid : grid_sequences(options.grid, point.multiple),
-                        is_sequential);
+    const TestSize size(most_sequences(options, point.multiple), is_sequential);
     const int tokens = longest_sample(samples, size.most);
     if (!allows_length(tested.encoding, tested.model.config, tokens, result)) return ended(std::move(result));
     const SplitResult counts = evaluate(tested.model, tested.parameters, samples, size, stop, pool);
@@ -74,9 +65,7 @@ std::optional<GridResult> evaluate_grid(const TestedModel& tested, const TaskGri
                              .sequences = counts.sequences,
                              .token = counts.token,
                              .sequence = counts.sequence});
-    const TaskGrid::Point* next = &point == &grid.points.back() ? nullptr : &point + 1;
-    const bool is_next_shown = is_sequential && next != nullptr && next->multiple <= kGridLeast;
-    if (has_failed(result) && !is_next_shown) return ended(std::move(result));
+    if (is_last(grid, result, options)) break;
   }
   if (!grid.limit.empty()) {
     result.end = GridEnd::task;
@@ -86,6 +75,19 @@ std::optional<GridResult> evaluate_grid(const TestedModel& tested, const TaskGri
 }
 
 }  // namespace
+
+bool is_last(const TaskGrid& grid, const GridResult& result, const EvaluationOptions& options) {
+  if (result.points.size() == grid.points.size()) return true;
+  const bool is_next_shown = options.grid_rules == 2 && grid.points[result.points.size()].multiple <= kGridLeast;
+  return has_failed(result) && !is_next_shown;
+}
+
+GridResult ended(GridResult result) {
+  if (!has_failed(result)) return result;
+  result.end = GridEnd::accuracy;
+  result.reason.clear();
+  return result;
+}
 
 std::optional<std::vector<GridResult>> evaluate_grids(const TestedModel& tested, const std::stop_token& stop,
                                                       ThreadPool& pool) {

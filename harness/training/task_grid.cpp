@@ -87,9 +87,14 @@ int grid_sequences(int at_trained, double multiple) {
   return std::max(fewer, std::min(at_trained, kMinSequences));
 }
 
+int most_sequences(const EvaluationOptions& options, double multiple) {
+  return options.grid_rules == 2 ? options.grid : grid_sequences(options.grid, multiple);
+}
+
 int expected_sequences(const EvaluationOptions& options, double multiple) {
   constexpr int kTypical = 128;  // until the accuracy is decided
-  return options.grid_rules == 2 ? std::min(options.grid, kTypical) : grid_sequences(options.grid, multiple);
+  const int most = most_sequences(options, multiple);
+  return options.grid_rules == 2 ? std::min(most, kTypical) : most;
 }
 
 }  // namespace posbench

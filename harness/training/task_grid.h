@@ -37,6 +37,11 @@ std::string point_name(const std::string& option, double multiple);
 /// 64, or `at_trained` if that is smaller.
 int grid_sequences(int at_trained, double multiple);
 
+/// Returns the largest number of test sequences at a multiple. With grid_rules 2 a test ends sooner, after a multiple
+/// of kGridStep sequences whose accuracy is_decided().
+int most_sequences(const EvaluationOptions&, double multiple);
+inline constexpr int kGridStep = 64;
+
 /// Returns the number of test sequences at a multiple that a typical model takes.
 int expected_sequences(const EvaluationOptions&, double multiple);
 

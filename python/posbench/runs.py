@@ -112,6 +112,13 @@ def write_unfinished(path: Path, samples: Samples, model: Mapping[str, Any]) -> 
     return path
 
 
+def answer_files(folder: Path) -> list[Path]:
+    """Returns the files of answers in a folder, and the manifests that have no answers."""
+    names = {path.name for path in folder.iterdir()}
+    ending = ".manifest.json"
+    return [folder / name for name in sorted(names) if not name.endswith(ending) or name[: -len(ending)] not in names]
+
+
 def score_files(files: Iterable[Path], output: str | Path | None = None) -> Report:
     """Runs `posbench score`."""
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:

@@ -317,7 +317,8 @@ def test_torch_training_is_that_of_the_program():
     }
     for task, settings in cases.items():
         about = {"tasks": [task], "seeds": [3], "profile": "smoke", "progress": False}
-        counts = {"evaluation.sequences": 64, "evaluation.grid": 0, "training.validation_sequences": 64}
+        grid = {"evaluation.grid": 128, "evaluation.grid_rules": 2}
+        counts = {"evaluation.sequences": 64, **grid, "training.validation_sequences": 64}
         settings = {**SETTINGS, **steps, **counts, **settings}
         [ours] = posbench.run(**about, encodings=["none"], settings=settings).experiments
         [found] = pt.run(pt.encodings.ALL["none"], **about, settings=settings).experiments
@@ -325,7 +326,8 @@ def test_torch_training_is_that_of_the_program():
         assert ours["steps"] == (120 if "training.extend_while_gaining" in settings else ours["steps"]), task
         assert found["stopped_early"] == ("training.early_stop" in settings), task
         for one, other in zip(found["learning_curve"], ours["learning_curve"]):
-            assert one["step"] == other["step"] and abs(one["loss"] - other["loss"]) < 1e-4, (task, one, other)
+            allowed = 1e-4 if one["step"] <= 60 else 1e-3  # rounding grows with the steps
+            assert one["step"] == other["step"] and abs(one["loss"] - other["loss"]) < allowed, (task, one, other)
             # Rounding may decide one token of about 400 differently on another machine.
             assert abs(one["validation_token"] - other["validation_token"]) < 0.004, (task, one, other)
             assert abs(one["validation_sequence"] - other["validation_sequence"]) < 0.02, (task, one, other)
@@ -333,6 +335,48 @@ def test_torch_training_is_that_of_the_program():
             for metric in ("token", "sequence"):
                 assert one[metric]["total"] == other[metric]["total"], (task, one["name"])
                 assert abs(one[metric]["correct"] - other[metric]["correct"]) <= 1, (task, one["name"], metric)
+        assert [grid["option"] for grid in found["grid"]] == [grid["option"] for grid in ours["grid"]], task
+        for one, other in zip(found["grid"], ours["grid"]):
+            assert [p["multiple"] for p in one["points"]] == [p["multiple"] for p in other["points"]], (task, one)
+            for a, b in zip(one["points"], other["points"]):
+                assert a["sequences"] == b["sequences"], (task, a, b)
+                assert abs(a["sequence"]["correct"] - b["sequence"]["correct"]) <= 1, (task, a, b)
+
+
+def test_torch_a_model_that_fails_on_longer_sequences_ends_its_grid_there():
+    class Table(pt.Encoding):  # it has a row for each position of the splits, and none for longer sequences
+        def __init__(self, config):
+            super().__init__(config)
+            self.rows = torch.nn.Parameter(torch.zeros(config.longest_length, config.width))
+
+        def embed(self, x, positions):
+            return x + self.rows[positions.long()]
+
+    settings = {"evaluation.grid": 64, "evaluation.grid_rules": 2}
+    [experiment] = run(encoding=Table, settings=settings).experiments
+    ends = {grid["option"]: (grid["end"], grid.get("reason", "")) for grid in experiment["grid"]}
+    assert ends["length"][0] == "encoding" and "the model fails on" in ends["length"][1], ends
+
+
+def test_torch_seeds_train_side_by_side_with_the_same_results():
+    both = [run(encoding=pt.encodings.ALL["rope"], seeds=3, jobs=jobs).experiments for jobs in (1, 3)]
+    assert [e["seed"] for e in both[0]] == [0, 1, 2]
+    assert [e["splits"] for e in both[0]] == [e["splits"] for e in both[1]]
+
+    class Late(pt.Encoding):  # its error comes after the checks
+        def score(self, a):
+            if self.training and a.q.requires_grad:
+                raise KeyError("late")
+            return super().score(a)
+
+    assert "late" in raised(KeyError, run, encoding=Late, seeds=2, jobs=2)
+    assert "jobs is 0" in refused(encoding=pt.Encoding, jobs=0)
+    settings = {**SETTINGS, "training.steps": 1000}
+    short, long = (
+        pt.estimate(pt.Encoding, "flip_flop:length=16", profile="smoke", seeds=seeds, jobs=1, settings=settings)
+        for seeds in (1, 8)
+    )
+    assert 0 < short < long
 
 
 def test_torch_encodings_that_read_segments_digits_or_draw_positions_are_trained():

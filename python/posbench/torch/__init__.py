@@ -17,7 +17,7 @@ from . import encodings
 from .encoding import Attention, Encoding, ModelConfig
 from .files import load_parameters, save_parameters
 from .model import Transformer
-from .runs import run
+from .runs import estimate, run
 from .training import Training, initial_model, train
 from .twin import Differences, twin
 
@@ -29,6 +29,7 @@ __all__ = [
     "Training",
     "Transformer",
     "encodings",
+    "estimate",
     "initial_model",
     "load_parameters",
     "run",

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import torch
 
 from .._program import Argument, InputError, Settings, configuration, encoding_names, seeds_of
 from ..report import Report
-from ..runs import score_files, write_answers, write_unfinished
+from ..runs import answer_files, score_files
 from ..samples import Task
 from .check import check_module
 from .encoding import Encoding
+from .jobs import Clock, run_all
 from .model import Transformer
 from .modules import MakeModule, Model
-from .training import MakeEncoding, Training, any_model, initial_model, scored_logits, tensors, train
+from .testing import test
+from .training import MakeEncoding, any_model, initial_model, tensors, train
 
 
 def run(
@@ -33,50 +37,118 @@ def run(
     settings: Settings = (),
     config: str | Path | None = None,
     device: torch.device | str | None = None,
+    jobs: int | None = None,
     name: str | None = None,
     description: str = "",
     output: str | Path | None = None,
     progress: bool = True,
 ) -> Report:
     """Trains a model with this encoding (a class, or a function of ModelConfig) on each task and seed, tests it on every
-    split, and has the program write the report: that of `posbench run` with the same profile and settings, so that
-    the two may be compared. It refuses modules whose logits depend on later tokens, or in bidirectional models on
-    padding. `seeds` is their number, or a list of them. It runs on a GPU if there is one.
+    split and length, and has the program write the report: that of `posbench run` with the same profile and settings,
+    so that the two may be compared. It refuses modules whose logits depend on later tokens, or in bidirectional models
+    on padding. `seeds` is their number, or a list of them. It runs on a GPU if there is one (`device`). On the CPU of
+    Linux it trains `jobs` models at a time, by default one on each core.
 
     Instead of an encoding: `mixer` makes a module from (batch, tokens, channels) to the same shape, which replaces
     attention in every layer; `model` makes a whole model, from tokens to logits (batch, tokens, vocabulary). Both are
     classes or functions of ModelConfig. The report calls them by the name of the function or of the class, or `name`."""
-    tasks = [tasks] if isinstance(tasks, str) else list(tasks)
-    _check_arguments(tasks, encoding, mixer, model, name)
-    seeds = seeds_of(seeds)
-    made_tasks = [Task(spec, tuple(_only_splits(configuration(profile, settings, config)))) for spec in tasks]
-    if any("extend" in task.manifest["settings"] for task in made_tasks):
-        raise InputError(
-            "a setting 'extend.*' is given; posbench.torch does not extend trained models, so leave it out"
-        )
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    kind = "encoding" if encoding else "mixer" if mixer else "model"
+    made = _Trainings(
+        encoding, tasks, mixer, model, seeds, profile, settings, config, device, name, description
+    )
+    parallel = made.parallel(jobs)
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
-        files: list[Path] = []
-        for task in made_tasks:
-            samples = tensors(task.samples(f"test:{task.splits[0]}", count=2), "cpu")
-            for seed in seeds:
-                started = time.process_time()
-                make_transformer = encoding or Encoding
-                made = (
-                    any_model(task, model, seed) if model else initial_model(task, make_transformer, seed, mixer=mixer)
-                )
-                made = made.to(device)
-                check_module(made, f"the {kind} '{made.report_name()}'", samples)
-                about: dict[str, Any] = {"name": name or made.report_name(), "description": description}
-                shown = _Progress(f"{about['name']} on {task.spec}, seed {seed}", task) if progress else None
-                about.update(train(made, task, seed, on_validation=shown).model())
-                # The configuration has the sizes of a Transformer and of no other model.
-                about["trained_as_configured"] = isinstance(made, Transformer)
-                about["parameters"] = sum(p.numel() for p in made.parameters())
-                about["seconds"] = time.process_time() - started
-                files += _test(made, task, seed, about, Path(folder), len(files))
-        return score_files(files, output)
+        clock = Clock(made.steps()) if progress else None
+        run_all(made.jobs(Path(folder), clock), parallel)
+        return score_files(answer_files(Path(folder)), output)
+
+
+def estimate(
+    encoding: MakeEncoding | None = None, tasks: Iterable[str] = (), *, jobs: int | None = None, **options: Any
+) -> float:
+    """Returns the seconds that `run` with the same arguments takes here, without the tests: it checks the module and
+    trains 20 steps of every task. It takes all arguments of `run` but `output` and `progress`."""
+    made = _Trainings(encoding, tasks, **options)
+    seconds = 0.0
+    for task in made.made_tasks:
+        module = made.checked(task, made.all_seeds[0])
+        train(module, task, made.all_seeds[0], steps=2)
+        started = time.perf_counter()
+        train(module, task, made.all_seeds[0], steps=20)
+        seconds += (time.perf_counter() - started) / 20 * task.manifest["settings"]["training"]["steps"]
+    return seconds * len(made.all_seeds) / made.parallel(jobs)
+
+
+@dataclass
+class _Trainings:
+    """The models that a run trains: one for each task and seed."""
+
+    encoding: MakeEncoding | None = None
+    tasks: Iterable[str] = ()
+    mixer: MakeModule | None = None
+    model: MakeModule | None = None
+    seeds: int | Sequence[int] = 1
+    profile: str | None = None
+    settings: Settings = ()
+    config: str | Path | None = None
+    device: torch.device | str | None = None
+    name: str | None = None
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        specs = [self.tasks] if isinstance(self.tasks, str) else list(self.tasks)
+        _check_arguments(specs, self.encoding, self.mixer, self.model, self.name)
+        self.all_seeds = seeds_of(self.seeds)
+        flags = _only_splits(configuration(self.profile, self.settings, self.config))
+        self.made_tasks = [Task(spec, tuple(flags)) for spec in specs]
+        if any("extend" in task.manifest["settings"] for task in self.made_tasks):
+            raise InputError(
+                "a setting 'extend.*' is given; posbench.torch does not extend trained models, so leave it out"
+            )
+        self.place = str(self.device or ("cuda" if torch.cuda.is_available() else "cpu"))
+
+    def parallel(self, jobs: int | None) -> int:
+        """Returns the number of models that are trained at a time."""
+        if jobs is not None and jobs < 1:
+            raise InputError(f"jobs is {jobs}, expected 1 or more")
+        can_fork = self.place == "cpu" and sys.platform == "linux"
+        return min(jobs or len(os.sched_getaffinity(0)), len(self.made_tasks) * len(self.all_seeds)) if can_fork else 1
+
+    def steps(self) -> int:
+        return sum(task.manifest["settings"]["training"]["steps"] for task in self.made_tasks) * len(self.all_seeds)
+
+    def checked(self, task: Task, seed: int) -> Model:
+        """Returns a model before training. Raises InputError if its module fails a check."""
+        made = (
+            any_model(task, self.model, seed)
+            if self.model
+            else initial_model(task, self.encoding or Encoding, seed, mixer=self.mixer)
+        )
+        made = made.to(self.place)
+        kind = "encoding" if self.encoding else "mixer" if self.mixer else "model"
+        samples = tensors(task.samples(f"test:{task.splits[0]}", count=2), "cpu")
+        check_module(made, f"the {kind} '{made.report_name()}'", samples)
+        return made
+
+    def jobs(self, folder: Path, clock: Clock | None) -> list[Callable[[], None]]:
+        return [self.job(task, seed, folder, clock) for task in self.made_tasks for seed in self.all_seeds]
+
+    def job(self, task: Task, seed: int, folder: Path, clock: Clock | None) -> Callable[[], None]:
+        """Returns a function that trains and tests one model and writes its answers to the folder."""
+        number = self.made_tasks.index(task) * len(self.all_seeds) + self.all_seeds.index(seed)
+
+        def train_and_test() -> None:
+            started = time.process_time()
+            made = self.checked(task, seed)
+            about: dict[str, Any] = {"name": self.name or made.report_name(), "description": self.description}
+            shown = clock.of(f"{about['name']} on {task.spec}, seed {seed}", task) if clock else None
+            about.update(train(made, task, seed, on_validation=shown).model())
+            # The configuration has the sizes of a Transformer and of no other model.
+            about["trained_as_configured"] = isinstance(made, Transformer)
+            about["parameters"] = sum(p.numel() for p in made.parameters())
+            about["seconds"] = time.process_time() - started
+            test(made, task, seed, about, folder, f"{number:05}")
+
+        return train_and_test
 
 
 def _check_arguments(tasks: Sequence[str], encoding: Any, mixer: Any, model: Any, name: str | None) -> None:
@@ -93,39 +165,8 @@ def _check_arguments(tasks: Sequence[str], encoding: Any, mixer: Any, model: Any
 
 
 def _only_splits(flags: Sequence[Argument]) -> list[Argument]:
-    """Turns off the tests beyond the splits of the task, which a profile may have. Refuses those that a user asks for."""
-    result = list(flags)
-    for name, meaning in (("grid", "grid of lengths"), ("shift", "split 'shift'")):
-        given = [flag for flag in map(str, flags) if flag.startswith(f"evaluation.{name}=")]
-        if any(flag != f"evaluation.{name}=0" for flag in given):
-            raise InputError(f"{given[-1]}: posbench.torch tests no {meaning}; leave it out")
-        result += ["--set", f"evaluation.{name}=0"]
-    return result
-
-
-def _test(model: Model, task: Task, seed: int, about: dict[str, Any], folder: Path, number: int) -> list[Path]:
-    """Writes the answers to every split, and returns their files."""
-    count = task.manifest["settings"]["evaluation"]["sequences"]
-    files: list[Path] = []
-    for split in task.splits:
-        path = folder / f"{number + len(files)}.safetensors"
-        if about.get("status") == "diverged":
-            return [write_unfinished(path, task.samples(f"test:{split}", seed=seed, count=1), about)]
-        samples = task.samples(f"test:{split}", seed=seed, count=count)
-        files.append(write_answers(path, samples, scored_logits(model, samples), about))
-    return files
-
-
-class _Progress:
-    """Prints a line on standard error after every validation."""
-
-    def __init__(self, what: str, task: Task):
-        self.what, self.steps = what, task.manifest["settings"]["training"]["steps"]
-
-    def __call__(self, training: Training) -> None:
-        point = training.learning_curve[-1]
-        print(
-            f"{self.what}: step {point['step']} of {self.steps}, loss {point['loss']:.4f}, "
-            f"validation {point['validation_token']:.4f}",
-            file=sys.stderr,
-        )
+    """Turns off the split 'shift', which a profile may have. Refuses it if a user asks for it."""
+    given = [flag for flag in map(str, flags) if flag.startswith("evaluation.shift=")]
+    if any(flag != "evaluation.shift=0" for flag in given):
+        raise InputError(f"{given[-1]}: posbench.torch tests no split 'shift'; leave it out")
+    return [*flags, "--set", "evaluation.shift=0"]

@@ -23,12 +23,13 @@ from .modules import AnyModel, MakeModule, Model, make_module, name_of
 
 MakeEncoding = Callable[[ModelConfig], Encoding]
 _TEST_BATCH = 128
+_TEST_SCORES = 2**23  # the largest number of pairs of tokens in a batch
 _OF_ATTENTION = ("window", "segment", "chunk", "sinks", "temperature", "qk_norm", "logit_scale")
 # The settings of training that train() reads, and those that change the samples. The others must have their defaults.
 _TRAINING = {
     *("steps", "batch", "learning_rate", "warm_up", "decay", "weight_decay", "decayed_parameters", "beta1", "beta2"),
     *("epsilon", "clip", "validate_every", "validation_sequences", "early_stop", "extend_while_gaining"),
-    *("samples", "lengths", "groups"),
+    *("samples", "lengths", "groups", "reserve"),
 }
 # The fraction of the peak learning rate after a part of the steps that follow the warm-up.
 _DECAYS: dict[str, Callable[[float], float]] = {
@@ -147,17 +148,18 @@ def scored_logits(model: Model, samples: Samples) -> np.ndarray:
     """Returns the logits at the scored positions, (N, S, vocabulary)."""
     model.eval()
     positions = np.maximum(samples.scored_positions, 0)
+    size = max(1, min(_TEST_BATCH, _TEST_SCORES // samples.tokens.shape[1] ** 2))
     pieces = []
     with torch.no_grad():
-        for first in range(0, len(samples), _TEST_BATCH):
-            part = samples[first : first + _TEST_BATCH]
+        for first in range(0, len(samples), size):
+            part = samples[first : first + size]
             logits = model(**tensors(part, model.device)).float().cpu().numpy()
-            pieces.append(logits[np.arange(len(part))[:, None], positions[first : first + _TEST_BATCH]])
+            pieces.append(logits[np.arange(len(part))[:, None], positions[first : first + size]])
     return np.concatenate(pieces)
 
 
-def accuracies(logits: np.ndarray, samples: Samples) -> tuple[float, float]:
-    """Returns the accuracy of scored tokens, and of sequences in which all of them are right."""
+def right_answers(logits: np.ndarray, samples: Samples) -> tuple[np.ndarray, np.ndarray]:
+    """Returns two arrays (N, S): true where an answer is right, and true where there is one."""
     logits = logits[..., outputs_of(samples)]
     if samples.candidates is not None:
         allowed = np.zeros((len(samples), 1, logits.shape[-1]), bool)
@@ -166,7 +168,12 @@ def accuracies(logits: np.ndarray, samples: Samples) -> tuple[float, float]:
         allowed |= ~allowed.any(-1, keepdims=True)
         logits = np.where(allowed, logits, -np.inf)
     scored = samples.scored_positions >= 0
-    right = (logits.argmax(-1) == samples.at_scored(samples.targets)) & scored
+    return (logits.argmax(-1) == samples.at_scored(samples.targets)) & scored, scored
+
+
+def accuracies(logits: np.ndarray, samples: Samples) -> tuple[float, float]:
+    """Returns the accuracy of scored tokens, and of sequences in which all of them are right."""
+    right, scored = right_answers(logits, samples)
     has_target = scored.any(1)
     whole = (right == scored).all(1) & has_target
     return float(right.sum() / max(1, scored.sum())), float(whole.sum() / max(1, has_target.sum()))
