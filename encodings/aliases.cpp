@@ -17,10 +17,29 @@ std::map<std::string, std::vector<std::string>>& aliases() {
   return aliases;
 }
 
+/// Returns the options of each alias that has some.
+std::map<std::string, std::string>& alias_options() {
+  static std::map<std::string, std::string> options;
+  return options;
+}
+
 }  // namespace
 
 RegisterAliases::RegisterAliases(const std::string& encoding, const std::vector<std::string>& names) {
-  aliases()[encoding] = names;
+  std::vector<std::string>& all = aliases()[encoding];
+  all.insert(all.end(), names.begin(), names.end());
+}
+
+RegisterMethods::RegisterMethods(const std::string& encoding, const std::map<std::string, std::string>& methods) {
+  for (const auto& [name, options] : methods) {
+    aliases()[encoding].push_back(name);
+    alias_options()[name] = options;
+  }
+}
+
+std::string options_of_alias(std::string_view alias) {
+  const auto found = alias_options().find(lower_case(alias));
+  return found == alias_options().end() ? "" : found->second;
 }
 
 std::vector<std::string> encodings_called(std::string_view alias) {

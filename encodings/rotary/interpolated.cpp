@@ -287,6 +287,13 @@ class Interpolated final : public Decorator {
 };
 
 const RegisterEncoding<Interpolated> registered{kInfo};
+const RegisterMethods methods{kInfo.name,
+                              {{"ntk", "method=ntk"},
+                               {"dynamic_ntk", "method=ntk_dynamic"},
+                               {"yarn", "method=yarn"},
+                               {"llama3", "method=llama3"},
+                               {"longrope", "method=longrope"},
+                               {"linear_scaling", "method=linear"}}};
 
 }  // namespace
 }  // namespace posbench::interpolated

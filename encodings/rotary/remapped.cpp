@@ -246,7 +246,13 @@ class Remapped final : public Decorator {
 };
 
 const RegisterEncoding<Remapped> registered{kInfo};
-const RegisterAliases aliases{kInfo.name, {"rerope"}};
+const RegisterMethods methods{kInfo.name,
+                              {{"rerope", "method=rerope"},
+                               {"self_extend", "method=self_extend"},
+                               {"self-extend", "method=self_extend"},
+                               {"dca", "method=dual_chunk"},
+                               {"dual_chunk", "method=dual_chunk"},
+                               {"string", "method=string"}}};
 
 }  // namespace
 }  // namespace posbench::remapped

@@ -180,6 +180,20 @@ std::optional<Document> verdict_document(const std::string& text) {
   return document;
 }
 
+/// Explains a term of the documents, regardless of case.
+std::optional<Document> term_document(const std::string& text) {
+  std::string given = lower_case(text);
+  std::ranges::replace(given, '_', ' ');
+  for (const Term& term : glossary()) {
+    const auto is_alias = [&](const std::string& alias) { return given == alias || lower_case(text) == alias; };
+    if (given != term.name && std::ranges::none_of(term.aliases, is_alias)) continue;
+    return Document{.title = fmt::format("{} (term)", term.name),
+                    .blocks = {Facts{{{"meaning", term.meaning},
+                                      {"commands", fmt::format("{}", fmt::join(term.commands, "\n"))}}}}};
+  }
+  return std::nullopt;
+}
+
 struct ShowRequest {
   std::string name;
   std::optional<int> layers;  // of the model whose encodings are printed
@@ -274,6 +288,7 @@ bool write_users_encoding(const ShowRequest& request) {
 /// Throws InputError if nothing has this name.
 void show(const ShowRequest& request) {
   const std::string& text = request.name;
+  if (const std::optional<Document> term = term_document(text)) return write_document(request.output, *term);
   if (!read_aspect(text)) {
     if (write_registered(request) || write_users_encoding(request)) return;
     if (profiles().contains(text)) return write_output(request.output, profiles().at(text));

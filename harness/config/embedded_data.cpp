@@ -27,4 +27,17 @@ const MeasuredCosts& board_costs() {
   return costs;
 }
 
+const std::vector<Term>& glossary() {
+  static const std::vector<Term> terms = [] {
+    const Json json = parse_json(glossary_text(), "glossary.json");
+    return read_list<Term>(Field(json, "glossary.json"), [](const Field& term) {
+      const auto texts = [&](const char* key) {
+        return read_list<std::string>(term[key], [](const Field& text) { return text.text(); });
+      };
+      return Term{term["name"].text(), texts("aliases"), term["meaning"].text(), texts("commands")};
+    });
+  }();
+  return terms;
+}
+
 }  // namespace posbench

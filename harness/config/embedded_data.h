@@ -17,6 +17,9 @@ namespace posbench {
 /// on.
 const std::map<std::string, std::string>& profiles();
 
+/// Returns the JSON of harness/config/glossary.json.
+const std::string& glossary_text();
+
 /// Returns the JSON of results/data/claims by name.
 const std::map<std::string, std::string>& claim_texts();
 
@@ -25,6 +28,17 @@ const std::map<std::string, std::string>& verdict_texts();
 
 /// Returns the board's reports and, last, its costs by their paths in the source tree.
 const std::vector<std::pair<std::string, std::string_view>>& board_bytes();
+
+/// A term of the program's documents.
+struct Term {
+  std::string name;
+  std::vector<std::string> aliases;
+  std::string meaning;
+  std::vector<std::string> commands;  // that use it
+};
+
+/// Returns the terms of harness/config/glossary.json, in its order.
+const std::vector<Term>& glossary();
 
 struct StoredReport {
   std::string name;  // its path in the source tree

@@ -67,7 +67,12 @@ std::string named_list(const std::string& text) {
 
 /// Replaces the names of the encoding and of the encodings that it wraps by registered names.
 Spec named_encoding(Spec spec) {
+  const std::string meant = options_of_alias(spec.name);
   spec.name = encoding_name(spec.name);
+  if (!meant.empty()) {  // a method, whose options come before those that are given
+    const Spec method = Spec::parse(spec.name + ":" + meant);
+    spec.options.insert(spec.options.begin(), method.options.begin(), method.options.end());
+  }
   if (!encodings().contains(spec.name)) return spec;
   for (const OptionInfo& option : encodings().find(spec.name).options) {
     for (auto& [key, value] : spec.options) {

@@ -68,6 +68,7 @@ NameList explained_names() {
   for (const OptionInfo& setting : all_settings()) names.push_back(setting.name);
   for (const MetricInfo& metric : metrics()) names.push_back(metric.name);
   append(names, known_names(ValueKind::claim));
+  for (const Term& term : glossary()) names.push_back(term.name);
   for (const Verdict verdict : kClaimVerdicts) names.push_back(word_of(verdict));
   for (const Verdict verdict : kComparisonVerdicts) {
     const std::string name = word_of(verdict);

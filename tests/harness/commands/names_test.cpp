@@ -10,6 +10,7 @@
 
 #include "encodings/aliases.h"
 #include "encodings/registry.h"
+#include "harness/config/embedded_data.h"
 #include "harness/runs/claims.h"
 #include "results/json/json.h"
 #include "tasks/registry.h"
@@ -63,6 +64,36 @@ TEST_CASE("no alias is the registered name of an encoding or a task, and all are
     }
   }
   CHECK(aliases > 10);
+}
+
+TEST_CASE("a method is a name of an encoding with options, and options that are given come after them") {
+  const TemporaryDirectory directory;
+  const auto listed = [&](const std::string& spec) {
+    const Outcome out = posbench_command(directory, "run -t flip_flop -e " + spec + " -s 1 --show-config");
+    return out.code == 0 ? Json::parse(out.out)["encodings"].at(0).get<std::string>() : out.error;
+  };
+  CHECK(listed("yarn") == "interpolated:method=yarn");
+  CHECK(listed("YaRN:factor=8") == "interpolated:factor=8,method=yarn");
+  CHECK(listed("yarn:method=ntk") == listed("ntk"));
+  CHECK(listed("'sum:of=(self-extend,none)'") == listed("'sum:of=(remapped:method=self_extend,none)'"));
+  CHECK(listed("rpoe").find("did you mean 'rope'?") != std::string::npos);
+}
+
+TEST_CASE("show explains every term of the glossary by each of its names") {
+  const TemporaryDirectory directory;
+  for (const Term& term : glossary()) {
+    std::vector<std::string> names = term.aliases;
+    names.push_back(term.name);
+    for (const std::string& name : names) {
+      CAPTURE(name);
+      const Outcome shown = posbench_command(directory, "show '" + name + "'");
+      CHECK(shown.out.starts_with(term.name + " (term)\n\nmeaning: "));
+    }
+    for (const std::string& command : term.commands) {
+      CAPTURE(command);
+      CHECK(command.starts_with("posbench "));
+    }
+  }
 }
 
 TEST_CASE("show explains splits, settings, metrics, claims, aspects and verdicts") {
