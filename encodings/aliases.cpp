@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "encodings/methods.h"
 
 namespace posbench::inline POSBENCH_REAL {
 namespace {

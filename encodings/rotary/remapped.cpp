@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "encodings/aliases.h"
+#include "encodings/methods.h"
 #include "encodings/parts/decorator.h"
 #include "encodings/parts/require_use.h"
 #include "encodings/parts/rotary.h"

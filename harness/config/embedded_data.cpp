@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "base/parallel_for.h"
@@ -29,8 +30,9 @@ const MeasuredCosts& board_costs() {
 
 const std::vector<Term>& glossary() {
   static const std::vector<Term> terms = [] {
-    const Json json = parse_json(glossary_text(), "glossary.json");
-    return read_list<Term>(Field(json, "glossary.json"), [](const Field& term) {
+    const std::string name = "glossary.json";
+    const Json json = parse_json(glossary_text(), name);
+    return read_list<Term>(Field(json, name), [](const Field& term) {
       const auto texts = [&](const char* key) {
         return read_list<std::string>(term[key], [](const Field& text) { return text.text(); });
       };

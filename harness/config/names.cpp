@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "encodings/aliases.h"
+#include "encodings/methods.h"
 #include "encodings/registry.h"
 #include "tasks/registry.h"
 

@@ -73,7 +73,7 @@ TEST_CASE("a method is a name of an encoding with options, and options that are 
     return out.code == 0 ? Json::parse(out.out)["encodings"].at(0).get<std::string>() : out.error;
   };
   CHECK(listed("yarn") == "interpolated:method=yarn");
-  CHECK(listed("YaRN:factor=8") == "interpolated:factor=8,method=yarn");
+  CHECK(listed("YaRN:scale=8") == "interpolated:method=yarn,scale=8");
   CHECK(listed("yarn:method=ntk") == listed("ntk"));
   CHECK(listed("'sum:of=(self-extend,none)'") == listed("'sum:of=(remapped:method=self_extend,none)'"));
   CHECK(listed("rpoe").find("did you mean 'rope'?") != std::string::npos);
