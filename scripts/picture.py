@@ -30,7 +30,9 @@ def curves_of(report, task, option, encoding):
             continue
         for grid in experiment.get("grid", []):
             if grid["option"] == option:
-                curves.append([(p["multiple"], p["sequence"]["correct"] / p["sequence"]["total"]) for p in grid["points"]])
+                curves.append(
+                    [(p["multiple"], p["sequence"]["correct"] / p["sequence"]["total"]) for p in grid["points"]]
+                )
     return curves
 
 
@@ -103,7 +105,11 @@ def main():
         parts.append(f'<line x1="{x}" y1="12" x2="{x + 22}" y2="12" stroke="{color}" stroke-width="2.5"/>')
         parts.append(text(x + 28, 16, name, "start", "#333", 12))
         x += 44 + 8 * len(name)
-    parts.append(text(14, TOP + HEIGHT / 2, "sequences right").replace("<text", f'<text transform="rotate(-90 14 {TOP + HEIGHT / 2})"'))
+    parts.append(
+        text(14, TOP + HEIGHT / 2, "sequences right").replace(
+            "<text", f'<text transform="rotate(-90 14 {TOP + HEIGHT / 2})"'
+        )
+    )
     width, height = LEFT + len(request.tasks) * (WIDTH + GAP) + 6, TOP + HEIGHT + 40
     with open(request.output, "w", encoding="utf-8") as file:
         file.write(

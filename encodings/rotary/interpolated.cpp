@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "encodings/methods.h"
 #include "encodings/parts/decorator.h"
 #include "encodings/parts/require_use.h"
 #include "encodings/parts/rotary.h"
-#include "encodings/methods.h"
 #include "encodings/registry.h"
 
 namespace posbench::interpolated {

@@ -95,8 +95,9 @@ void write_samples(const SampleRequest& request) {
   const SampleSet set =
       make_sample_set(config, request.task, request.stream, request.seed, /*first=*/0, /*count=*/0);
   if (request.length && set.point) {
-    throw InputError(fmt::format("--length is {}, and '{}' states the length of its samples; leave one of them out",
-                                 *request.length, set.id.grid));
+    throw InputError(
+        fmt::format("--length is {}, and '{}' states the length of its samples; leave one of them out",
+                    *request.length, set.id.grid));
   }
   if (request.length) set_length(*set.task, set.split, *request.length);
   const Task& task = set.made();

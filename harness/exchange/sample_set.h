@@ -18,7 +18,7 @@ struct SampleSet {
   RunConfig config;  // the whole configuration; `task` has its part for the task
   std::unique_ptr<TaskSetup> task;
   StreamId id;
-  size_t split = 0;  // of the task
+  size_t split = 0;                        // of the task
   const TaskGrid* grid = nullptr;          // of `task`, if these are tests at a multiple of a trained value
   const TaskGrid::Point* point = nullptr;  // of `grid`
   std::uint64_t first = 0, count = 0;

@@ -52,9 +52,7 @@ def run(
     Instead of an encoding: `mixer` makes a module from (batch, tokens, channels) to the same shape, which replaces
     attention in every layer; `model` makes a whole model, from tokens to logits (batch, tokens, vocabulary). Both are
     classes or functions of ModelConfig. The report calls them by the name of the function or of the class, or `name`."""
-    made = _Trainings(
-        encoding, tasks, mixer, model, seeds, profile, settings, config, device, name, description
-    )
+    made = _Trainings(encoding, tasks, mixer, model, seeds, profile, settings, config, device, name, description)
     parallel = made.parallel(jobs)
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         clock = Clock(made.steps()) if progress else None
