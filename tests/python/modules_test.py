@@ -353,7 +353,7 @@ def test_torch_a_model_that_fails_on_longer_sequences_ends_its_grid_there():
             return x + self.rows[positions.long()]
 
     settings = {"evaluation.grid": 64, "evaluation.grid_rules": 2}
-    [experiment] = run(encoding=Table, tasks="copy", settings=settings).experiments
+    [experiment] = run(encoding=Table, tasks="selective_copy", settings=settings).experiments
     ends = {grid["option"]: (grid["end"], grid.get("reason", "")) for grid in experiment["grid"]}
     assert ends["length"][0] == "encoding" and "the model fails on" in ends["length"][1], ends
 

@@ -71,10 +71,11 @@ def run_all(jobs: Sequence[Callable[[], None]], parallel: int) -> None:
                 process.start()
                 writer.close()
                 running[reader] = process
-            for reader in wait(list(running)):
-                process = running.pop(reader)
+            finished = wait(list(running))
+            for ready in [pipe for pipe in running if pipe in finished]:
+                process = running.pop(ready)
                 try:
-                    error = reader.recv()
+                    error = ready.recv()
                 except EOFError:
                     error = ProgramError(f"a training ended with the exit code {process.exitcode}")
                 process.join()

@@ -112,11 +112,13 @@ class _Trainings:
         return min(jobs or len(os.sched_getaffinity(0)), len(self.made_tasks) * len(self.all_seeds)) if can_fork else 1
 
     def steps(self) -> int:
-        return sum(task.manifest["settings"]["training"]["steps"] for task in self.made_tasks) * len(self.all_seeds)
+        return sum(int(task.manifest["settings"]["training"]["steps"]) for task in self.made_tasks) * len(
+            self.all_seeds
+        )
 
     def checked(self, task: Task, seed: int) -> Model:
         """Returns a model before training. Raises InputError if its module fails a check."""
-        made = (
+        made: Model = (
             any_model(task, self.model, seed)
             if self.model
             else initial_model(task, self.encoding or Encoding, seed, mixer=self.mixer)
