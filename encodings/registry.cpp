@@ -1,7 +1,9 @@
 #include "encodings/registry.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -65,6 +67,14 @@ const EnumNames<DistanceDecay>& names_of(DistanceDecay) {
   return names;
 }
 
+const EnumNames<Kernel>& names_of(Kernel) {
+  static const EnumNames<Kernel> names{{Kernel::any, "any"},
+                                       {Kernel::bias, "bias by distance"},
+                                       {Kernel::score_modifier, "score modifier"},
+                                       {Kernel::own, "own"}};
+  return names;
+}
+
 void check_info(const EncodingInfo& info) {
   if (info.name.empty()) {
     throw std::logic_error(
@@ -105,6 +115,24 @@ std::unique_ptr<PositionEncoding> make_encoding(const Spec& spec, const ModelCon
 }
 
 std::optional<Spec> wrapped(const Spec& spec) { return encodings().find(spec.name).wrapped(spec); }
+
+Kernel kernel_of(const Spec& spec) {
+  const EncodingEntry& entry = encodings().find(spec.name);
+  Kernel kernel = entry.own_kernel;
+  for (const Spec& member : entry.members(spec)) kernel = std::max(kernel, kernel_of(member));
+  return kernel;
+}
+
+std::string cached_values(const Spec& spec) {
+  const EncodingEntry& entry = encodings().find(spec.name);
+  std::vector<std::string> values;
+  if (!entry.info.cached.empty()) values.push_back(entry.info.cached);
+  for (const Spec& member : entry.members(spec)) {
+    const std::string of_member = cached_values(member);
+    if (of_member != "-" && std::ranges::find(values, of_member) == values.end()) values.push_back(of_member);
+  }
+  return values.empty() ? "-" : fmt::format("{}", fmt::join(values, "; "));
+}
 
 Spec innermost(Spec spec) {
   while (const std::optional<Spec> base = wrapped(spec)) spec = *base;

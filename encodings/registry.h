@@ -65,7 +65,16 @@ enum class TakesPositions {
   distances         // other real numbers, or distances alone
 };
 
+/// States which programs can compute attention with an encoding, from the most to the fewest.
+enum class Kernel {
+  any,             // plain attention: the encoding changes the input, queries, keys or values, each on its own
+  bias,            // kernels that add a bias to scores: it depends on the distance, or on its sign, and the head
+  score_modifier,  // kernels that change a score by values known before the attention, as FlexAttention
+  own              // a kernel of its own: other scores decide about a score, or a weight is no softmax
+};
+
 /// Return the texts that `show`, `list` and docs/encodings.md print.
+const EnumNames<Kernel>& names_of(Kernel);
 const EnumNames<Family>& names_of(Family);
 const EnumNames<Extrapolation>& names_of(Extrapolation);
 const EnumNames<Relative>& names_of(Relative);
@@ -105,6 +114,11 @@ struct EncodingInfo {
   std::string content_dependent;  // for readers: "no", or the content that the scores depend on
   Qualified<Distinct> distinct = Distinct::yes;
   Qualified<DistanceDecay> distance_decay = DistanceDecay::no;
+  /// Needed if the class decides neither (own_kernel): it has its own scores, or its own weighted sum of values
+  /// that plain attention can compute.
+  std::optional<Kernel> kernel = std::nullopt;
+  /// The values of each token that later tokens read, besides its keys and values. Empty: none.
+  std::string cached = "";
   int heads_multiple_of = 1;  // the number of heads must be a multiple of this number
   int min_layers = 1;         // the number of layers must be at least this number
   /// Options that use another path through the code or wrap another encoding, such as "clip=2". All checks of the
@@ -129,6 +143,7 @@ struct EncodingEntry {
   std::function<std::optional<Spec>(const Spec&)> wrapped;  // the encoding that it wraps; most wrap none
   std::function<std::vector<Spec>(const Spec&)> members;    // the wrapped encoding, or those of a composition
   std::function<ReplacedStages(const Spec&)> replaces;
+  Kernel own_kernel = Kernel::any;  // without that of the encodings that it wraps
   /// Returns the encoding of a layer in a model with `layers` layers. Empty if all layers have the encoding
   /// itself.
   std::function<Spec(const Spec&, int layer, int layers)> of_layer;
@@ -154,6 +169,11 @@ EncodingRegistry& encodings();
 /// Returns the encoding that a spec wraps, if it wraps one.
 std::optional<Spec> wrapped(const Spec&);
 
+/// Returns the kernel that the encoding and all that it wraps need.
+Kernel kernel_of(const Spec&);
+/// Returns EncodingInfo::cached of the encoding and all that it wraps, as "a; b"; "-" if there is none.
+std::string cached_values(const Spec&);
+
 /// Returns the encoding inside of all nested wrappers, which reads the positions.
 Spec innermost(Spec);
 
@@ -166,9 +186,11 @@ std::unique_ptr<PositionEncoding> make_encoding(const Spec&, const ModelConfig&,
 /// Throws std::logic_error with the name of the encoding if its name, family, equation or source is missing.
 void check_info(const EncodingInfo&);
 
-class Decorator;    // encodings/parts/decorator.h
-class Composition;  // encodings/parts/composition.h
-class Rotary;       // encodings/parts/rotary.h
+class Decorator;         // encodings/parts/decorator.h
+class Composition;       // encodings/parts/composition.h
+class Rotary;            // encodings/parts/rotary.h
+class ContextualRotary;  // encodings/parts/contextual_rotary.h
+class DistanceBias;      // encodings/parts/distance_bias.h
 
 /// States which class implements a stage: PositionEncoding, the wrapped encodings, or the class itself.
 enum class StageOwner { plain, wrapped, own };
@@ -187,6 +209,18 @@ ReplacedStages replaced_stages(const ReplacedStages& base) {
   };
   return {replaced(stage_owner(&E::positions), base.positions), replaced(stage_owner(&E::embed), base.embed),
           replaced(stage_owner(&E::normalize), base.normalize), replaced(stage_owner(&E::mix), base.mix)};
+}
+
+/// Returns the kernel that class E needs, apart from the encodings that it wraps. Its registration may state it.
+template <class E>
+Kernel own_kernel(const EncodingInfo& info) {
+  if (info.kernel) return *info.kernel;
+  const auto is_own = [](StageOwner owner) { return owner == StageOwner::own; };
+  if (is_own(stage_owner(&E::normalize)) || is_own(stage_owner(&E::mix)) || is_own(stage_owner(&E::carry)))
+    return Kernel::own;
+  if (!is_own(stage_owner(&E::score)) || std::is_base_of_v<Rotary, E> || std::is_base_of_v<ContextualRotary, E>)
+    return Kernel::any;
+  return std::is_base_of_v<DistanceBias, E> ? Kernel::bias : Kernel::own;
 }
 
 /// Returns true if T is in an unnamed namespace. The compiler names it in this function's name.
@@ -267,6 +301,7 @@ struct RegisterEncoding {
 
   static void add(EncodingInfo info) {
     const std::string name = info.name;
+    const Kernel kernel = posbench::own_kernel<E>(info);
     encodings().add(
         name, {.info = std::move(info),
                .options = list_options<typename E::Options>(),
@@ -275,6 +310,7 @@ struct RegisterEncoding {
                .wrapped = wrapped,
                .members = members,
                .replaces = replaces,
+               .own_kernel = kernel,
                .of_layer = of_layer(),
                .chooses_positions = chooses_positions,
                .make = make});

@@ -22,6 +22,7 @@
 #include "base/random.h"
 #include "model/model_config.h"
 #include "model/parameters.h"
+#include "model/rounding.h"
 #include "model/tensor.h"
 
 namespace posbench::inline POSBENCH_REAL {
@@ -33,6 +34,10 @@ struct Positions {
   bool depends_on_length = false;  // the tables depend on T: a shorter sequence cannot use their leading rows
   std::vector<Positions> members;  // of each member of a composition; empty if all have these positions
   std::vector<std::vector<Real>> coordinates;  // (T) each; empty if the encoding reads `at`
+  /// (T) the length of the sequence that each token was in when it got its position, for tables that depend on it.
+  /// Empty: T.
+  std::vector<int> lengths;
+  Rounding rounding = Rounding::none;  // of the values that are computed from positions
 
   Index size() const { return static_cast<Index>(at.size()); }
   /// Returns coordinate n of each token, (T). Without coordinates it is the position.
@@ -45,6 +50,7 @@ struct Positions {
   /// Returns whether the positions of a longer sequence begin with these, so that its tables can be used.
   bool is_prefix_of(const Positions& longer) const {
     return sampled_distances == longer.sampled_distances && depends_on_length == longer.depends_on_length &&
+           rounding == longer.rounding && lengths == longer.lengths &&
            (depends_on_length ? size() == longer.size() : size() <= longer.size()) &&
            std::equal(at.begin(), at.end(), longer.at.begin()) &&
            std::equal(coordinates.begin(), coordinates.end(), longer.coordinates.begin(), longer.coordinates.end(),

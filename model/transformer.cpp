@@ -22,6 +22,19 @@ SequenceInput input(const Parameters& p, const Sequence& s, const Tables& tables
   return input;
 }
 
+/// Adds the last row of `from` to `rows`.
+void append_last_row(const Matrix& from, Matrix& rows) {
+  Matrix longer(rows.rows() + 1, from.cols());
+  if (rows.rows() > 0) longer.topRows(rows.rows()) = rows;
+  longer.bottomRows(1) = from.bottomRows(1);
+  rows = std::move(longer);
+}
+
+void drop_rows(Index count, Matrix& rows) {
+  const Matrix kept(rows.bottomRows(rows.rows() - count));
+  rows = kept;
+}
+
 }  // namespace
 
 Transformer::Transformer(const ModelConfig& config, ParameterLayout& layout, const PositionEncoding& encoding)
@@ -101,33 +114,71 @@ std::vector<AttentionMap> Transformer::inspect(const Parameters& p, const Sequen
       .inspect(input(p, s, tables, /*last=*/false), std::move(positions), a.blocks[application], a.workspace);
 }
 
-void Transformer::forward(const Parameters& p, const Sequence& s, const StepCache& step, Rng* rng,
-                          SequenceWorkspace& a) const {
-  const size_t count = applications(s.loops);
-  const Tables& tables = step.tables_owner().tables;
-  const std::vector<BlockWeights>& weights = step.weights().blocks;
-  a.blocks.resize(count);
+void Transformer::embed_tokens(const Parameters& p, const Sequence& s, const Tables& tables,
+                               SequenceWorkspace& a) const {
   a.x.resize(static_cast<Index>(s.tokens.size()), config_.width);
   embed(s.tokens, p[embedding_], a.x);
   a.embedded = a.x;
   a.recurrent_state.clear();
-  {
-    const PartScope scope(StepPart::encoding);
-    encoding_.embed(s, p, tables, a.x, a.recurrent_state);
-  }
-  if (drops(s)) dropout(config_.dropout, *rng, a.embedding_mask, a.x);
+  const PartScope scope(StepPart::encoding);
+  encoding_.embed(s, p, tables, a.x, a.recurrent_state);
+}
 
-  for (size_t n = 0; n < count; ++n) {
-    const SequenceInput in = input(p, s, tables, n + 1 == count);
-    block(n).forward({in, weights[n % blocks_.size()], a.blocks[n], a.workspace}, rng, a.x, a.recurrent_state);
-  }
-
+void Transformer::final_logits(const Parameters& p, const StepCache& step, SequenceWorkspace& a) const {
   if (config_.pre_norm) {
     norm(p, final_norm_, a.x, a.final_norm, a.final_input);
   } else {
     a.final_input = a.x;
   }
   output_logits(p, step, a);
+}
+
+void Transformer::forward(const Parameters& p, const Sequence& s, const StepCache& step, Rng* rng,
+                          SequenceWorkspace& a) const {
+  const size_t count = applications(s.loops);
+  const Tables& tables = step.tables_owner().tables;
+  const std::vector<BlockWeights>& weights = step.weights().blocks;
+  a.blocks.resize(count);
+  embed_tokens(p, s, tables, a);
+  if (drops(s)) dropout(config_.dropout, *rng, a.embedding_mask, a.x);
+
+  for (size_t n = 0; n < count; ++n) {
+    const SequenceInput in = input(p, s, tables, n + 1 == count);
+    block(n).forward({in, weights[n % blocks_.size()], a.blocks[n], a.workspace}, rng, a.x, a.recurrent_state);
+  }
+  final_logits(p, step, a);
+}
+
+void TokenCache::drop(Index tokens) {
+  for (Matrix& rows : inputs) drop_rows(tokens, rows);
+  for (Matrices& of_block : states) {
+    for (Matrix& rows : of_block) drop_rows(tokens, rows);
+  }
+}
+
+void Transformer::decode(const Parameters& p, const Sequence& s, const StepCache& step, TokenCache& cache,
+                         SequenceWorkspace& a) const {
+  const size_t count = applications(s.loops);
+  const Tables& tables = step.tables_owner().tables;
+  const std::vector<BlockWeights>& weights = step.weights().blocks;
+  const int last[] = {static_cast<int>(s.tokens.size()) - 1};
+  a.blocks.resize(count);
+  cache.inputs.resize(count);
+  cache.states.resize(count);
+  embed_tokens(p, s, tables, a);
+  for (size_t n = 0; n < count; ++n) {
+    append_last_row(a.x, cache.inputs[n]);
+    cache.states[n].resize(a.recurrent_state.size());
+    for (size_t m = 0; m < a.recurrent_state.size(); ++m)
+      append_last_row(a.recurrent_state[m], cache.states[n][m]);
+    a.x = cache.inputs[n];
+    a.recurrent_state = cache.states[n];
+    // A block computes the recurrent state for the next one only if all its rows are read.
+    SequenceInput in = input(p, s, tables, /*last=*/false);
+    if (a.recurrent_state.empty() || n + 1 == count) in.rows = last;
+    block(n).forward({in, weights[n % blocks_.size()], a.blocks[n], a.workspace}, nullptr, a.x, a.recurrent_state);
+  }
+  final_logits(p, step, a);
 }
 
 void Transformer::backward(const Parameters& p, const Sequence& s, StepCache& step, SequenceWorkspace& a,

@@ -46,6 +46,16 @@ struct StepCache {
   const StepCache& tables_owner() const { return uses_shared_tables ? *shared : *this; }
 };
 
+/// The values that tokens leave for later ones if a sequence is read token by token. The keys and values of a
+/// layer are products of these inputs with its weights, and encodings read the inputs, too.
+struct TokenCache {
+  std::vector<Matrix> inputs;    // (T, C) of every application of a block
+  std::vector<Matrices> states;  // the recurrent state before every application
+
+  /// Removes the first tokens.
+  void drop(Index tokens);
+};
+
 class Transformer {
  public:
   /// Adds its parameters to the layout. The encoding must outlive it. Throws InputError if the configuration is
@@ -64,6 +74,9 @@ class Transformer {
   /// Computes the logits of the target positions in the workspace. `rng` draws dropout; it may be null if
   /// !drops(s).
   void forward(const Parameters&, const Sequence&, const StepCache&, Rng* rng, SequenceWorkspace&) const;
+  /// Computes the logits (1, V) of the last token of a sequence whose other tokens are in the cache, and adds the
+  /// token to the cache. The tables must be for the positions of this sequence. Only for causal models.
+  void decode(const Parameters&, const Sequence&, const StepCache&, TokenCache&, SequenceWorkspace&) const;
   /// Adds to the gradients, and to those of the tables. d_logits is (A, V).
   void backward(const Parameters&, const Sequence&, StepCache&, SequenceWorkspace&, const Matrix& d_logits,
                 Gradients&) const;
@@ -83,6 +96,10 @@ class Transformer {
  private:
   void pack_weights(const Parameters&, StepCache&, bool backward) const;
   void finish_tables(const Parameters&, StepCache&, Gradients*) const;
+  /// Computes the input of the first block in the workspace.
+  void embed_tokens(const Parameters&, const Sequence&, const Tables&, SequenceWorkspace&) const;
+  /// Computes the logits of the rows of x in the workspace.
+  void final_logits(const Parameters&, const StepCache&, SequenceWorkspace&) const;
   void output_logits(const Parameters&, const StepCache&, SequenceWorkspace&) const;
   void output_backward(const StepCache&, SequenceWorkspace&, const Matrix& d_logits, Gradients&) const;
   /// Returns the number of applications of blocks, loop by loop and layer by layer. 0 loops: ModelConfig::loops.

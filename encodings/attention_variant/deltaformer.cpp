@@ -40,6 +40,7 @@ const EncodingInfo kInfo{
     .extrapolates = Extrapolation::defined,
     .relative = Relative::yes,
     .content_dependent = "key and earlier keys, through the values",
+    .cached = "nothing, but u takes the place of v",
     .variants = {"rotary=false", "strength=one", "similarity=queries",
                  "rotary=false,similarity=queries,strength=one"},
 };

@@ -25,6 +25,7 @@ const EncodingInfo kInfo{
     .content_dependent = "query and key",
     .distinct = Distinct::partly,
     .distance_decay = DistanceDecay::yes,
+    .cached = "a sum of scores",
 };
 
 class SelectiveAttention final : public PositionEncoding {

@@ -31,6 +31,7 @@ const EncodingInfo kInfo{
     .relative = Relative::yes,
     .content_dependent = "no",
     .distance_decay = DistanceDecay::yes,
+    .kernel = Kernel::bias,
     .variants = {"learned=true", "sides=offset", "sides=offset,learned=true", "sides=split",
                  "sides=split,learned=true"},
 };

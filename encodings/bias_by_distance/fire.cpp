@@ -35,6 +35,7 @@ const EncodingInfo kInfo{
     .extrapolates = Extrapolation::yes,
     .relative = Relative::nearly,
     .content_dependent = "no",
+    .kernel = Kernel::score_modifier,
     .variants = {"activation=leaky_relu,hidden=5,threshold=512", "shared_layers=true", "sides=symmetric"},
 };
 

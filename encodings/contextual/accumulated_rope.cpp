@@ -39,6 +39,7 @@ const EncodingInfo kInfo{
     .extrapolates = Extrapolation::defined,
     .relative = Relative::accumulated,
     .content_dependent = "token",
+    .kernel = Kernel::any,
     .variants = {"angle=bounded", "angle=bounded,values=false"},
 };
 

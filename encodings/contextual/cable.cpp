@@ -35,6 +35,8 @@ const EncodingInfo kInfo{
     .relative = Relative::accumulated,
     .content_dependent = "token",
     .distance_decay = DistanceDecay::yes,
+    .kernel = Kernel::score_modifier,
+    .cached = "H sums of steps",
     .variants = {"form=paper", "form=paper,scaled=false", "form=paper_unweighted", "scaled=false"},
 };
 

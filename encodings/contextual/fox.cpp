@@ -32,6 +32,8 @@ const EncodingInfo kInfo{
     .relative = Relative::accumulated,
     .content_dependent = "token",
     .distance_decay = DistanceDecay::yes,
+    .kernel = Kernel::score_modifier,
+    .cached = "H sums of logarithms of gates",
     .variants = {"bias=4", "data_independent=true"},
 };
 

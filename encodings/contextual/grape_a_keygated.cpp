@@ -10,6 +10,7 @@ const EncodingInfo kInfo = grape_gates_info(EncodingInfo{
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) - (i - j) m_h softplus(o_h) softplus(u_h . k_j / sqrt(D))\n"
                 "|u_h| = 1",
     .content_dependent = "key",
+    .kernel = Kernel::score_modifier,
 });
 
 class GrapeKeyGated final : public GrapeGates {

@@ -10,6 +10,7 @@ const EncodingInfo kInfo = grape_gates_info(EncodingInfo{
     .equation = "score_h(i, j) = q_i . k_j / sqrt(D) - (i - j) m_h softplus(o_h) softplus(v_h . q_i / sqrt(D))\n"
                 "|v_h| = 1",
     .content_dependent = "query",
+    .kernel = Kernel::score_modifier,
 });
 
 class GrapeQueryGated final : public GrapeGates {

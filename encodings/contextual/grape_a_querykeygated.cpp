@@ -11,6 +11,7 @@ const EncodingInfo kInfo = grape_gates_info(EncodingInfo{
         "score_h(i, j) = q_i . k_j / sqrt(D) - (i - j) m_h softplus(o_h) (softplus(v_h . q_i / sqrt(D)) +\n"
         "                softplus(u_h . k_j / sqrt(D))),   |u_h| = |v_h| = 1",
     .content_dependent = "query and key",
+    .kernel = Kernel::score_modifier,
 });
 
 class GrapeQueryKeyGated final : public GrapeGates {

@@ -36,6 +36,7 @@ const EncodingInfo kInfo{
     .relative = Relative::no,
     .content_dependent = "token",
     .distance_decay = DistanceDecay::yes,
+    .cached = "H P values p",
     .variants = {"width=2"},
 };
 

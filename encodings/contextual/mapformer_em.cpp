@@ -26,6 +26,8 @@ const EncodingInfo kInfo{
     .extrapolates = Extrapolation::defined,
     .relative = Relative::accumulated,
     .content_dependent = "token",
+    .kernel = Kernel::score_modifier,
+    .cached = "C / 2 angles",
     .variants = {"rank=3,range=9,deviation=1"},
 };
 

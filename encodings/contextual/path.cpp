@@ -26,6 +26,7 @@ const EncodingInfo kInfo{
     .extrapolates = Extrapolation::yes,
     .relative = Relative::accumulated,
     .content_dependent = "token",
+    .cached = "nothing, but each token changes the cached keys",
     .variants = {"convolution=false,rank=3"},
 };
 

@@ -20,6 +20,7 @@ const EncodingInfo kInfo{
     .relative = Relative::accumulated,
     .content_dependent = "token",
     .distance_decay = DistanceDecay::yes,
+    .cached = "H sums of logarithms of gates, and each token changes the cached keys",
     .variants = {"convolution=false,bias=3"},
 };
 

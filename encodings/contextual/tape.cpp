@@ -36,6 +36,7 @@ const EncodingInfo kInfo{
     .extrapolates = Extrapolation::defined,
     .relative = Relative::yes,
     .content_dependent = "token, deep",
+    .cached = "C cosines and sines",
     .variants = {"hidden=3,base=100"},
 };
 

@@ -39,6 +39,7 @@ const EncodingInfo kInfo{
     .extrapolates = Extrapolation::defined,
     .relative = Relative::accumulated,
     .content_dependent = "token",
+    .cached = "C sums of logarithms of gates",
     .variants = {"bias=0", "bias=2,scalar_gate=true"},
 };
 

@@ -112,10 +112,11 @@ void Rotary::rotations(const Positions& positions, const Spectrum& spectrum, dou
   rotations.keys_differ = false;
   for (Index t = 0; t < positions.size(); ++t) {
     for (Index n = 0; n < pairs; ++n) {  // in double precision, because positions may be large
+      const Rounding r = positions.rounding;
       const double position = positions.coordinate(static_cast<size_t>(n) % axes)[t];
-      const double angle = position * spectrum.frequencies[n];
-      rotations.cosine(t, n) = static_cast<Real>(spectrum.amplitude * std::cos(angle));
-      rotations.sine(t, n) = static_cast<Real>(spectrum.amplitude * std::sin(angle));
+      const double angle = rounded_angle(r, position * rounded_frequency(r, spectrum.frequencies[n]));
+      rotations.cosine(t, n) = static_cast<Real>(rounded_cosine(r, spectrum.amplitude * std::cos(angle)));
+      rotations.sine(t, n) = static_cast<Real>(rounded_cosine(r, spectrum.amplitude * std::sin(angle)));
     }
   }
 }

@@ -46,6 +46,7 @@ const EncodingInfo kInfo{
     .extrapolates = {Extrapolation::no, "but yes where size is no more than the trained length"},
     .relative = Relative::yes,
     .content_dependent = "query and key",
+    .kernel = Kernel::score_modifier,
     .variants = {"norm=true,shared_projections=true", "size=2", "size=3,third=paper", "size=4,max_distance=6",
                  "size=6,max_distance=16,norm=true,third=paper", "size=4,max_distance=6,clip=false"},
 };

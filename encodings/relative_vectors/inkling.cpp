@@ -38,6 +38,7 @@ const EncodingInfo kInfo{
     .relative = Relative::yes,
     .content_dependent = "query",
     .distinct = Distinct::partly,
+    .kernel = Kernel::score_modifier,
     .variants = {"extent=3,rank=2"},
 };
 

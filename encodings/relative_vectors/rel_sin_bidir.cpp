@@ -28,6 +28,7 @@ const EncodingInfo kInfo{
     .extrapolates = Extrapolation::defined,
     .relative = Relative::yes,
     .content_dependent = "query",
+    .kernel = Kernel::score_modifier,
     .variants = {"argument=query_minus_key,clamp=4", "argument=absolute,clamp=5",
                  "layout=interleaved,start=xavier,learned_scale=true"},
 };

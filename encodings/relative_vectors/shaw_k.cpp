@@ -25,6 +25,7 @@ const EncodingInfo kInfo{
     .relative = Relative::yes,
     .content_dependent = "query",
     .distinct = Distinct::partly,
+    .kernel = Kernel::score_modifier,
     .variants = {"clip=0,shared_table=true", "clip=2"},
 };
 

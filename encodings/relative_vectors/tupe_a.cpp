@@ -28,6 +28,7 @@ const EncodingInfo kInfo{
     .extrapolates = Extrapolation::no,
     .relative = Relative::no,
     .content_dependent = "no",
+    .kernel = Kernel::score_modifier,
     .variants = {"positions=5", "reset=always", "reset=never"},
 };
 

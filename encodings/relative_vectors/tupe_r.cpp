@@ -28,6 +28,7 @@ const EncodingInfo kInfo{
     .extrapolates = Extrapolation::no,
     .relative = Relative::partly,
     .content_dependent = "no",
+    .kernel = Kernel::score_modifier,
     .variants = {"buckets=8,max_distance=16,reset=never", "reset=always"},
 };
 

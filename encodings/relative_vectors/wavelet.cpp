@@ -29,6 +29,7 @@ const EncodingInfo kInfo{
     .extrapolates = {Extrapolation::defined, "but yes where the largest scale is well below the trained length"},
     .relative = Relative::yes,
     .content_dependent = "query",
+    .kernel = Kernel::score_modifier,
     .variants = {"scales=1", "scales=2"},
 };
 

@@ -34,6 +34,7 @@ const EncodingInfo kInfo{
     .extrapolates = Extrapolation::defined,
     .relative = Relative::yes,
     .content_dependent = "query",
+    .kernel = Kernel::score_modifier,
     .variants = {"clamp=4,untied=false", "segments=false", "bi_data=true"},
 };
 

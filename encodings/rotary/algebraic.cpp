@@ -28,6 +28,7 @@ const EncodingInfo kInfo{
     .extrapolates = {Extrapolation::yes, "but defined with decay=1"},
     .relative = Relative::yes,
     .content_dependent = "no",
+    .kernel = Kernel::any,
     .variants = {"decay=1"},
 };
 

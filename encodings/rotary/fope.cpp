@@ -39,6 +39,7 @@ const EncodingInfo kInfo{
     .extrapolates = Extrapolation::yes,
     .relative = Relative::no,
     .content_dependent = "no",
+    .kernel = Kernel::any,
     .variants = {"gain=1,length=40", "learned=true,length=40", "padding=ones"},
 };
 

@@ -176,17 +176,16 @@ class Interpolated final : public Decorator {
   }
 
   void tables(const Parameters&, const Positions& positions, Tables& tables) const override {
-    Spectrum spectrum = rotary_.spectrum();
-    spectrum.amplitude *= options_.attention_factor > 0 ? options_.attention_factor : attention_factor();
     Rotations& rotations = tables.constants<Rotations>();
+    const double middle = middle_of(positions);
     if (options_.method == Method::linear) {
       Positions nearer = positions;
       for (Real& p : nearer.at) p /= static_cast<Real>(scale_);
-      return rotary_.rotations(nearer, spectrum, middle_of(nearer), rotations);
+      return rotary_.rotations(nearer, spectrum_of(0), middle_of(nearer), rotations);
     }
-    change_frequencies(static_cast<double>(positions.size()), spectrum);
-    if (options_.resonance) round_wavelengths(spectrum.frequencies);
-    rotary_.rotations(positions, spectrum, middle_of(positions), rotations);
+    if (positions.lengths.empty())
+      return rotary_.rotations(positions, spectrum_of(static_cast<double>(positions.size())), middle, rotations);
+    for (Index t = 0; t < positions.size(); ++t) rotate_token(positions, t, middle, rotations);
   }
 
  private:
@@ -213,6 +212,35 @@ class Interpolated final : public Decorator {
     throw InputError(fmt::format(
         "encoding 'interpolated': {} is '{}', expected a positive number, or {} as in 1/1.2/3.5, one for each pair",
         option, text, pairs));
+  }
+
+  /// Returns the frequencies for a sequence of length T, and the factor of rotated vectors.
+  Spectrum spectrum_of(double T) const {
+    Spectrum spectrum = rotary_.spectrum();
+    spectrum.amplitude *= options_.attention_factor > 0 ? options_.attention_factor : attention_factor();
+    if (options_.method == Method::linear) return spectrum;
+    change_frequencies(T, spectrum);
+    if (options_.resonance) round_wavelengths(spectrum.frequencies);
+    return spectrum;
+  }
+
+  /// Sets row t of the rotations for the length that the sequence had when the token got its position.
+  void rotate_token(const Positions& positions, Index t, double middle, Rotations& rotations) const {
+    const auto n = static_cast<size_t>(t);
+    Positions one{.at = {positions.at[n]}, .rounding = positions.rounding};
+    for (const std::vector<Real>& values : positions.coordinates) one.coordinates.push_back({values[n]});
+    Rotations row;
+    rotary_.rotations(one, spectrum_of(positions.lengths[n]), middle, row);
+    if (t == 0) {
+      rotations = row;
+      for (Matrix* all : {&rotations.cosine, &rotations.sine, &rotations.key_cosine, &rotations.key_sine})
+        all->resize(all->rows() * positions.size(), all->cols());
+    }
+    rotations.cosine.row(t) = row.cosine.row(0);
+    rotations.sine.row(t) = row.sine.row(0);
+    if (!row.keys_differ) return;
+    rotations.key_cosine.row(t) = row.key_cosine.row(0);
+    rotations.key_sine.row(t) = row.key_sine.row(0);
   }
 
   /// Returns the factor of rotated queries and keys.

@@ -33,6 +33,7 @@ const EncodingInfo kInfo{
     .extrapolates = {Extrapolation::yes, "but defined where delta has moved from 0"},
     .relative = Relative::yes,
     .content_dependent = "no",
+    .kernel = Kernel::any,
     .variants = {"init=uniform,base=100"},
 };
 

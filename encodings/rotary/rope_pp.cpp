@@ -30,6 +30,7 @@ const EncodingInfo kInfo{
     .extrapolates = Extrapolation::defined,
     .relative = Relative::yes,
     .content_dependent = "no",
+    .kernel = Kernel::any,
     .heads_multiple_of = 2,
     .variants = {"base=100,pairing=half_split"},
 };

@@ -24,6 +24,7 @@ const EncodingInfo kInfo{
     .relative = Relative::between_segments,
     .content_dependent = "separators",
     .distance_decay = DistanceDecay::yes,
+    .kernel = Kernel::bias,
     .variants = {"rows=2,factor=3"},
 };
 

@@ -31,6 +31,7 @@ const EncodingInfo kInfo{
     .content_dependent = "as its base",
     .distinct = Distinct::as_base,
     .distance_decay = DistanceDecay::as_base,
+    .kernel = Kernel::any,
     .variants = {"gate=head", "base=shaw_kv", "base=stick_breaking,gate=head"},
 };
 

@@ -39,6 +39,7 @@ const EncodingInfo kInfo{
     .content_dependent = "as its base",
     .distinct = Distinct::partly,
     .distance_decay = DistanceDecay::as_base,
+    .kernel = Kernel::score_modifier,
     .variants = {"window=0,chunk=4", "chunk=0.5x,sinks=1", "base=cope,window=3,temperature=2",
                  "base=stick_breaking,window=0,segment=3",
                  "base=(ssmax:base=alibi),window=4,logit_scale=log_length",

@@ -38,6 +38,7 @@ const EncodingInfo kInfo{
     .content_dependent = "as its base",
     .distinct = Distinct::as_base,
     .distance_decay = DistanceDecay::as_base,
+    .kernel = Kernel::any,
     .variants = {"base=(alibi:sides=split)", "base=cope", "base=fox", "base=stick_breaking", "base=t5_bias",
                  "factor=log", "factor=log_ratio,length=5", "factor=log_ratio_beyond,length=5"},
 };

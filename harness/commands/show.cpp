@@ -94,6 +94,13 @@ std::optional<Document> split_document(const std::string& name) {
                 "set"}}}};
     return document;
   }
+  if (name == kPacked) {
+    document.blocks = {
+        Facts{{{"meaning",
+                "the test samples in distribution, training.pack of them in each sequence as in training; "
+                "every task has it if training.pack is 2 or more"}}}};
+    return document;
+  }
   Table table{{{"task", Align::left, Names::tasks}, {"changes, and purpose"}}, {}};
   for (const std::string& task : tasks().names()) {
     const TaskSetup setup = make_task_setup(ExperimentOptions{}, task);

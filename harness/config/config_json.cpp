@@ -136,6 +136,8 @@ void read_splits(const Json& json, const std::string& where, RunConfig& config) 
         refuse(where + "." + key, "'in_distribution' is what is trained on; give the task options instead");
       if (name == kShift)
         refuse(where + "." + key, "'shift' is the split of evaluation.shift; set that, or take another name");
+      if (name == kPacked)
+        refuse(where + "." + key, "'packed' is the split of training.pack; set that, or take another name");
       check_name(name, where + "." + key + ": the name of a split");
       if (name == "train" || name == "validation" || name.starts_with("test:"))
         refuse(where + "." + key,

@@ -35,7 +35,7 @@ NameList encoding_names() {
 }
 
 NameList split_names() {
-  std::set<std::string> splits{kShift};
+  std::set<std::string> splits{kShift, kPacked};
   for (const std::string& task : tasks().names()) {
     for (const TaskInfo::Split& split : tasks().find(task).info.splits) splits.insert(split.name);
   }

@@ -154,6 +154,8 @@ Suite make_suite(const RunConfig& config, Shard shard) {
           .encoding = encoding.spec,
           .swept = swept_values(config, task, encoding),
           .extensions = extensions_of(encoding.spec, encoding.base, setup.options.extend, setup.model_config)};
+      check_encoding(setup, encoding.spec);
+      for (const Extension& extension : experiment.extensions) check_encoding(setup, extension.encoding);
       if (config.match_compute)
         experiment.steps =
             matched_steps(*config.match_compute, setup.options.training.steps, encoding.spec.text());
@@ -182,8 +184,8 @@ Suite make_suite(const RunConfig& config, Shard shard) {
 
 std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs, const std::stop_token& stop) {
   // Tasks that differ only in settings have the same samples, unless they differ in the layout of answers, in the
-  // training samples that they draw or in the split `shift`. A begin token changes no baseline.
-  std::map<std::tuple<std::string, Settings, Layout, int, int, bool>, size_t> firsts;
+  // training samples that they draw or in the splits `shift` and `packed`. A begin token changes no baseline.
+  std::map<std::tuple<std::string, Settings, Layout, int, int, bool, bool>, size_t> firsts;
   std::vector<size_t> measured, baseline_of_task(suite.tasks.size());
   for (size_t i = 0; i < suite.tasks.size(); ++i) {
     const TaskSetup& task = *suite.tasks[i];
@@ -196,7 +198,8 @@ std::vector<TaskBaseline> measure_baselines(const Suite& suite, int jobs, const 
                          task.options.layout(),
                          num_training_samples(training),
                          batch,
-                         task.options.evaluation.shift > 0};
+                         task.options.evaluation.shift > 0,
+                         training.packing.samples > 1};
     const auto [first, is_new] = firsts.emplace(key, measured.size());
     if (is_new) measured.push_back(i);
     baseline_of_task[i] = first->second;

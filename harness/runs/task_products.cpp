@@ -1,9 +1,12 @@
 #include "harness/runs/task_products.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 #include "harness/config/embedded_data.h"
 #include "harness/training/experiment_progress.h"
+#include "harness/training/packing.h"
 #include "harness/training/samples.h"
 #include "model/position_encoding.h"
 
@@ -25,19 +28,29 @@ TaskProducts::TaskProducts(const TaskSetup& task) {
   ParameterLayout layout;
   const PositionEncoding plain(task.model_config);
   const Transformer transformer(task.model_config, layout, plain);
-  const auto forward = [&](const Task& of, bool training, int loops = 0) {
+  const Packing& packing = task.options.training.packing;
+  const auto forward = [&](const Task& of, bool training, int loops = 0, bool joined = false) {
     const int count = of.lengths().values().size() == 1 ? 4 : 128;  // samples, whose mean is returned
     const SampleStream samples(of, "size", 0);
     double sum = 0;
-    for (int n = 0; n < count; ++n)
-      sum += forward_products(transformer, samples(n).example, training, loops) / count;
+    for (int n = 0; n < count; ++n) {
+      const Example e = samples(n).example;
+      const std::vector<Example> all(joined ? static_cast<size_t>(packing.samples) : 1, e);
+      sum += forward_products(transformer, join(all, 0), training, loops) / count;
+    }
     return sum;
   };
   const TrainingOptions& training = task.options.training;
   const EvaluationOptions& evaluation = task.options.evaluation;
-  step_ = forward(task.trained(), true) * 3 * training.batch;  // forward, and two products for the gradients
+  // Forward, and two products for the gradients.
+  const auto step = [&](const Task& of) {
+    const bool joined = packing.joins();
+    return forward(of, true, 0, joined) * 3 * training.batch / (joined ? packing.samples : 1);
+  };
+  step_ = step(task.trained());
   for (size_t i = 0; i < task.tasks.size(); ++i) {
-    tests_ += forward(*task.tasks[i], false, evaluation.loops) * evaluation.sequences;
+    const bool joined = task.splits[i].name == kPacked && packing.joins();
+    tests_ += forward(*task.tasks[i], false, evaluation.loops, joined) * evaluation.sequences;
     if (i == 0 || (training.validate_splits && kind(task.splits[i]) == SplitKind::out_of_distribution))
       validation_ += forward(*task.tasks[i], false) * training.validation_sequences;
   }
@@ -46,7 +59,7 @@ TaskProducts::TaskProducts(const TaskSetup& task) {
       tests_ += forward(*point.task, false, evaluation.loops) * expected_sequences(evaluation, point.multiple);
   }
   if (task.options.extend.steps == 0) return;
-  further_step_ = forward(task.further_training_task(), true) * 3 * training.batch;
+  further_step_ = step(task.further_training_task());
   further_validation_ = forward(task.further_training_task(), false) * training.validation_sequences;
 }
 

@@ -15,10 +15,15 @@ namespace {
 
 /// Returns the scores of the model's answers to a sample.
 std::vector<ScoredAnswer> answer(const Model& model, const Parameters& parameters, const PreparedSample& drawn,
-                                 Index outputs, ThreadWorkspace& workspace) {
+                                 const SampleStream& samples, ThreadWorkspace& workspace) {
   auto& [tables, activations, d_logits] = workspace;
-  model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);
-  model.transformer->forward(parameters, drawn.sequence, tables, nullptr, activations);
+  const Index outputs = samples.num_outputs();
+  if (samples.cache.mode == CacheMode::off) {
+    model.transformer->prepare(parameters, drawn.sequence, tables, nullptr);
+    model.transformer->forward(parameters, drawn.sequence, tables, nullptr, activations);
+  } else {
+    activations.logits = decode(model, parameters, drawn.sequence, samples.cache, tables, activations);
+  }
   std::vector<ScoredAnswer> answers;
   for (size_t n = 0; n < drawn.targets.size(); ++n) {
     answers.push_back(score_row(activations.logits, static_cast<Index>(n), outputs,
@@ -40,7 +45,6 @@ ScoredAnswer score_row(const Matrix& logits, Index n, Index outputs, const std::
 SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples, TestSize size,
                      const std::stop_token& stop, ThreadPool& pool) {
   const FlushDenormals flush;
-  const Index outputs = samples.num_outputs();
   Tally tally;
   StepCache shared;
   std::vector<ThreadWorkspace> threads(static_cast<size_t>(pool.max_threads()));
@@ -56,7 +60,7 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
       const FlushDenormals flush_here;
       const size_t at = batch[n].index - static_cast<std::uint64_t>(first);
       in_order[at] = &batch[n];
-      answers[at] = answer(model, parameters, batch[n], outputs, threads[thread]);
+      answers[at] = answer(model, parameters, batch[n], samples, threads[thread]);
     });
     // Sums of losses must not depend on the order of the batch.
     for (size_t n = 0; n < batch.size(); ++n)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -28,6 +29,14 @@ const EnumNames<BatchLengths>& names_of(BatchLengths) {
   static const EnumNames<BatchLengths> names{{BatchLengths::each, "each"}, {BatchLengths::same, "same"}};
   return names;
 }
+
+namespace {
+
+const std::string kRounded =
+    " to which positions, angles, cosines and sines, or all of these and the frequencies are rounded; angles and "
+    "cosines are those of rotary encodings;";
+
+}  // namespace
 
 void TrainingOptions::describe(OptionTable& o) {
   o.integer("steps", steps, 1, 100'000'000, "number of optimizer updates");
@@ -67,6 +76,15 @@ void TrainingOptions::describe(OptionTable& o) {
       "groups", groups, 1, 4096,
       "number of parts of a batch; up to as many threads compute a step, and another number rounds differently");
   o.omit_default();
+  o.integer("pack", packing.samples, 1, 1024,
+            "number of samples that one sequence has, one after another; training.batch counts samples");
+  o.omit_default();
+  o.flag("pack_mask", packing.mask, "with pack, attention of a token to its own sample only");
+  o.omit_default();
+  o.flag("pack_restart", packing.restart, "with pack, positions that begin anew in every sample");
+  o.omit_default();
+  o.choice("rounding", rounding, names_of(rounding), "format of 16 bits" + kRounded + " in training");
+  o.omit_default();
   o.flag(
       "reserve", reserve,
       "reserves a tenth of the questions of each length for tests, chosen by their hash, so that training never draws "
@@ -96,6 +114,18 @@ void EvaluationOptions::describe(OptionTable& o) {
            "layout of answers; by_attention is teacher_forced for causal models and slots for bidirectional ones",
            {{"fed_back", "teacher_forced"}});
   o.integer("loops", loops, 0, 64, "passes of a test sequence through the layers; 0: as in training, model.loops");
+  o.omit_default();
+  o.choice(
+      "cache", cache.mode, names_of(cache.mode),
+      "inference in tests: the whole sequence at once, or token by token with cached keys, which are computed again "
+      "when their positions or frequencies change, or stay stale");
+  o.omit_default();
+  o.integer("cache_size", cache.size, 0, 1 << 20, "most tokens of the cache; 0: all");
+  o.omit_default();
+  o.integer("cache_shift", cache.shift, 0, 1 << 20,
+            "number of the oldest tokens that leave a full cache; the positions of the others then begin at 0");
+  o.omit_default();
+  o.choice("rounding", rounding, names_of(rounding), "format of 16 bits" + kRounded + " in tests");
   o.omit_default();
 }
 

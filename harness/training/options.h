@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/options.h"
+#include "harness/training/decode.h"
+#include "harness/training/packing.h"
 #include "model/model_config.h"
 #include "model/optimizer.h"
 #include "tasks/task.h"
@@ -36,7 +38,9 @@ struct TrainingOptions : OptimizerOptions {
   bool validate_splits = false;  // on the splits out of distribution too
   Outputs outputs = Outputs::vocabulary;
   BatchLengths lengths = BatchLengths::each;
-  int groups = 1;        // TrainingWorkspace::groups
+  int groups = 1;  // TrainingWorkspace::groups
+  Packing packing;
+  Rounding rounding = Rounding::none;  // of positions, in training and validation
   bool reserve = false;  // questions of tests, which training never draws; profiles set it, older reports lack it
   void describe(OptionTable&);
   /// The most steps that one learning rate takes.
@@ -57,6 +61,8 @@ struct EvaluationOptions {
       0;  // the split `shift` has positions that begin at up to `shift` times the trained length; 0: no split
   AnswerLayout layout = AnswerLayout::by_attention;
   int loops = 0;
+  CacheOptions cache;
+  Rounding rounding = Rounding::none;  // of positions, in tests
   void describe(OptionTable&);
 };
 

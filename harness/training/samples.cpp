@@ -9,24 +9,86 @@
 #include <vector>
 
 #include "base/error.h"
+#include "model/round_positions.h"
 
 namespace posbench {
 namespace {
 
-/// Draws the sample with the index of `drawn` and makes the model input from it.
-void prepare(const SampleStream& samples, const PositionEncoding& encoding, bool training, PreparedSample& drawn) {
-  drawn.sample = samples(drawn.index);
-  const Example& e = drawn.sample.example;
+/// Throws InputError if the task made an invalid example.
+void require_valid(const SampleStream& samples, const Example& e, std::uint64_t index) {
   const std::string wrong = validate(e, samples.task.vocabulary(), samples.task.answers());
   if (!wrong.empty())
-    throw InputError(fmt::format("example {} of '{}' is faulty: {}", drawn.index, samples.text, wrong));
-  Sequence& s = drawn.sequence;
+    throw InputError(fmt::format("example {} of '{}' is faulty: {}", index, samples.text, wrong));
+}
+
+/// Returns the model input of an example, without targets and positions.
+Sequence make_sequence(const SampleStream& samples, const Example& e, bool training, std::uint64_t index) {
+  Sequence s;
   s.tokens = e.tokens;
   s.segments = e.segments;
   s.digit_positions = e.digit_positions;
   s.coordinates = e.coordinates;
   s.training = training;
   s.loops = samples.loops;
+  if (samples.largest_shift > 0) {
+    Rng shift_rng = make_rng(samples.seed, samples.text + ":shift", index);
+    s.first_position = uniform(shift_rng, 1, samples.largest_shift);
+  }
+  return s;
+}
+
+/// The examples of the sequence that has a sample, and the place of the sample among them.
+struct Pack {
+  std::vector<Example> examples;
+  size_t place;
+  std::uint64_t first;  // the index of the first example
+};
+
+Pack draw_pack(const SampleStream& samples, std::uint64_t index) {
+  const auto count = static_cast<std::uint64_t>(samples.packing.samples);
+  Pack pack{.examples = {}, .place = static_cast<size_t>(index % count), .first = index - index % count};
+  for (std::uint64_t n = 0; n < count; ++n) {
+    pack.examples.push_back(samples(pack.first + n).example);
+    require_valid(samples, pack.examples.back(), pack.first + n);
+  }
+  return pack;
+}
+
+/// Returns the positions of the sequence of an example, which is a part of a packed one or is joined.
+Positions pack_positions(const SampleStream& samples, const PositionEncoding& encoding, const Pack& pack,
+                         const Sequence& s) {
+  const auto positions = [&](const Sequence& of, std::uint64_t index) {
+    Rng rng = make_rng(samples.seed, samples.text + ":positions", index);
+    return encoding.positions(of, rng);
+  };
+  if (!samples.packing.restart) {
+    const Example all = join(pack.examples, pack.place);
+    const Positions whole = positions(make_sequence(samples, all, s.training, pack.first), pack.first);
+    if (samples.packing.joins()) return whole;
+    size_t first = 0;
+    for (size_t n = 0; n < pack.place; ++n) first += pack.examples[n].tokens.size();
+    return part_of(whole, first, s.tokens.size());
+  }
+  std::vector<Positions> all;
+  for (size_t n = 0; n < pack.examples.size(); ++n) {
+    const std::uint64_t index = pack.first + n;
+    all.push_back(positions(make_sequence(samples, pack.examples[n], s.training, index), index));
+  }
+  return join(all);
+}
+
+/// Draws the sample with the index of `drawn` and makes the model input from it.
+void prepare(const SampleStream& samples, const PositionEncoding& encoding, bool training, PreparedSample& drawn) {
+  drawn.sample = samples(drawn.index);
+  Example& e = drawn.sample.example;
+  require_valid(samples, e, drawn.index);
+  const Packing& packing = samples.packing;
+  const bool is_packed = packing.joins() || packing.continues();
+  Pack pack;
+  if (is_packed) pack = draw_pack(samples, drawn.index);
+  if (packing.joins()) e = join(pack.examples, pack.place);
+  Sequence& s = drawn.sequence;
+  s = make_sequence(samples, e, training, drawn.index);
   if (training) {
     for (size_t t = 0; t < e.targets.size(); ++t) {
       if (e.targets[t] != kIgnore) s.target_positions.push_back(static_cast<int>(t));
@@ -35,12 +97,13 @@ void prepare(const SampleStream& samples, const PositionEncoding& encoding, bool
     s.target_positions = e.scored;
   }
   for (const int t : s.target_positions) drawn.targets.push_back(e.targets[t]);
-  if (samples.largest_shift > 0) {
-    Rng shift_rng = make_rng(samples.seed, samples.text + ":shift", drawn.index);
-    s.first_position = uniform(shift_rng, 1, samples.largest_shift);
+  if (is_packed) {
+    s.positions = pack_positions(samples, encoding, pack, s);
+  } else {
+    Rng rng = make_rng(samples.seed, samples.text + ":positions", drawn.index);
+    s.positions = encoding.positions(s, rng);
   }
-  Rng rng = make_rng(samples.seed, samples.text + ":positions", drawn.index);
-  s.positions = encoding.positions(s, rng);
+  round_positions(samples.rounding, s.positions);
 }
 
 /// Keeps `count` of the scored positions, chosen at random; all if there are no more.
@@ -153,9 +216,10 @@ int length_of_batch(const SampleStream& samples, std::uint64_t step, int batch) 
 
 std::vector<PreparedSample> draw_batch(const SampleStream& samples, const PositionEncoding& encoding,
                                        bool training, std::uint64_t first, int count, ThreadPool& pool) {
-  std::vector<PreparedSample> batch(count);
+  const int step = training && samples.packing.joins() ? samples.packing.samples : 1;
+  std::vector<PreparedSample> batch(count / step);
   pool.for_each(batch.size(), [&](size_t n, size_t) {
-    batch[n].index = first + n;
+    batch[n].index = first + n * static_cast<size_t>(step);
     prepare(samples, encoding, training, batch[n]);
   });
   std::stable_sort(batch.begin(), batch.end(), [](const PreparedSample& a, const PreparedSample& b) {

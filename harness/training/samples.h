@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "harness/training/decode.h"
+#include "harness/training/packing.h"
 #include "harness/training/reserve.h"
 #include "model/position_encoding.h"
 #include "tasks/task.h"
@@ -16,6 +18,7 @@ namespace posbench {
 
 constexpr const char* kInDistribution = "in_distribution";  // the split that has the training distribution
 constexpr const char* kShift = "shift";                     // the same samples, whose positions begin later
+constexpr const char* kPacked = "packed";  // the same samples, several in a sequence as in training
 
 /// Names one stream of samples of a run.
 struct StreamId {
@@ -61,6 +64,9 @@ struct SampleStream {
   /// Sample n scores as many answers, chosen at random, as sample n of this stream has. Null: it scores all.
   std::shared_ptr<const SampleStream> answers_as = nullptr;
   int largest_shift = 0;  // positions begin at 1 ... largest_shift, drawn for each sample; 0: they begin at 0
+  Packing packing = {};
+  CacheOptions cache = {};
+  Rounding rounding = Rounding::none;
 
  private:
   Example draw(int length, Rng&) const;
@@ -77,7 +83,8 @@ struct TrainingStreams {
 /// that repeats consists of whole batches.
 int length_of_batch(const SampleStream&, std::uint64_t step, int batch);
 
-/// A sample and the model input made from it.
+/// A sample and the model input made from it. If a sequence has several samples, the example is all of them: a
+/// test scores the one with this index, and training those from this index on.
 struct PreparedSample {
   std::uint64_t index = 0;  // in the stream, not reduced modulo `distinct`: a repeated sample has a new index
   SampleStream::Sample sample;
@@ -86,8 +93,8 @@ struct PreparedSample {
 };
 
 /// Returns the samples first ... first + count - 1, longest first, so that shorter sequences can reuse the tables
-/// of longer ones. They are the same for any number of threads. Throws InputError if the task makes an invalid
-/// example.
+/// of longer ones. In training without a mask of packed samples, each result has all samples of a sequence. They
+/// are the same for any number of threads. Throws InputError if the task makes an invalid example.
 std::vector<PreparedSample> draw_batch(const SampleStream&, const PositionEncoding&, bool training,
                                        std::uint64_t first, int count, ThreadPool& = calling_thread());
 

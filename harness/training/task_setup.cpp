@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "encodings/registry.h"
 #include "harness/training/begin_token.h"
 #include "tasks/splits.h"
 
@@ -184,6 +185,36 @@ void add_shift(const Spec& spec, TaskSetup& setup) {
       std::max(setup.model_config.longest, setup.largest_shift() + setup.model_config.trained_length);
 }
 
+/// Adds the split whose sequences have several samples, and extends the lengths of the model to those of training.
+void add_packed(const Spec& spec, TaskSetup& setup) {
+  const Packing& packing = setup.options.training.packing;
+  check_packing(packing, setup.model_config, setup.options.training.batch);
+  if (packing.samples == 1) return;
+  add_split(spec, {kPacked, {}, "the same samples, several in a sequence as in training"}, setup);
+  ModelConfig& config = setup.model_config;
+  const int packed = packing.samples * config.trained_length;
+  if (packing.joins() || packing.continues()) config.longest = std::max(config.longest, packed);
+  config.trained_tokens = packing.joins() ? packed : config.trained_length;
+  if (packing.continues()) config.trained_length = packed;
+}
+
+/// Throws InputError if the encoding has nothing that the rounding acts on.
+void check_rounding(const char* section, Rounding rounding, const Spec& encoding) {
+  if (rounding == Rounding::none) return;
+  const auto has = [&](const auto& self, const Spec& spec) -> bool {
+    const EncodingEntry& entry = encodings().find(spec.name);
+    if (entry.is_rotary) return true;
+    if (!rounds_rotation(rounding) && entry.info.takes_positions != TakesPositions::no) return true;
+    return std::ranges::any_of(entry.members(spec), [&](const Spec& member) { return self(self, member); });
+  };
+  if (has(has, encoding)) return;
+  throw InputError(fmt::format(
+      "{}.rounding is {}, and encoding '{}' {}; take {}, or leave out the rounding", section,
+      names_of(rounding).name(rounding), encoding.text(),
+      rounds_rotation(rounding) ? "is not one of the rotary ones whose angles are rounded" : "reads no positions",
+      rounds_rotation(rounding) ? "rope or a variant of it" : "an encoding that does, such as rope"));
+}
+
 }  // namespace
 
 TaskSpec TaskSpec::of(const Spec& whole) {
@@ -227,7 +258,9 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const TaskSpec& task
   check_extend(options.extend);
   setup.model_config = options.model.config();
   for (const TaskInfo::Split& split : chosen_splits(setup)) add_split(spec, split, setup);
+  add_packed(spec, setup);
   if (options.evaluation.shift > 0) add_shift(spec, setup);
+  check_cache(options.evaluation.cache, setup.model_config);
   setup.model_config.vocabulary = setup.trained().vocabulary();
   if (options.training.reserve && !setup.trained().has_separate_tests())
     setup.reserve = std::make_shared<const Reserve>(setup.tasks.front());
@@ -240,15 +273,21 @@ TaskSetup make_task_setup(const ExperimentOptions& for_all, const TaskSpec& task
 
 SampleStream TaskSetup::make_stream(const Task& task, const StreamId& id, std::optional<int> length) const {
   const bool is_training = id.purpose == Purpose::train || id.purpose == Purpose::further_training;
-  const bool is_shifted = id.split == kShift;
+  const bool is_shifted = id.split == kShift, is_packed = id.split == kPacked;
   StreamId samples = id;
-  if (is_shifted) samples.split = kInDistribution;
+  if (is_shifted || is_packed) samples.split = kInDistribution;
   SampleStream stream(task, samples);
   stream.length = length;
   stream.reserve = reserve.get();
   stream.answers_only = options.training.outputs == Outputs::answers;
   if (is_training) stream.distinct = static_cast<std::uint64_t>(options.training.samples);
-  if (id.purpose == Purpose::test) stream.loops = options.evaluation.loops;
+  if (is_training || is_packed) stream.packing = options.training.packing;
+  stream.rounding = options.training.rounding;
+  if (id.purpose == Purpose::test) {
+    stream.loops = options.evaluation.loops;
+    stream.cache = options.evaluation.cache;
+    stream.rounding = options.evaluation.rounding;
+  }
   if (is_shifted) stream.largest_shift = largest_shift();
   return stream;
 }
@@ -283,8 +322,23 @@ TrainingStreams TaskSetup::training_streams(Purpose purpose, std::uint64_t seed)
 }
 
 SplitKind kind(const TaskInfo::Split& split) {
-  if (split.name == kShift) return SplitKind::shifted;
+  if (split.name == kShift || split.name == kPacked) return SplitKind::shifted;
   return split.name == kInDistribution ? SplitKind::in_distribution : SplitKind::out_of_distribution;
+}
+
+void check_encoding(const TaskSetup& setup, const Spec& encoding) {
+  const ExperimentOptions& options = setup.options;
+  check_packing(options.training.packing, setup.model_config, encoding);
+  check_rounding("training", options.training.rounding, encoding);
+  check_rounding("evaluation", options.evaluation.rounding, encoding);
+  if (options.evaluation.cache.mode == CacheMode::off) return;
+  Rng rng = make_rng(0, "cache");
+  const Example e = setup.trained().sample(setup.trained().lengths().max(), rng);
+  const Sequence sequence{.tokens = e.tokens,
+                          .segments = e.segments,
+                          .digit_positions = e.digit_positions,
+                          .coordinates = e.coordinates};
+  check_cache(options.evaluation.cache, setup.model_config, encoding, sequence);
 }
 
 size_t find_split(const TaskSetup& task, const std::string& name) {

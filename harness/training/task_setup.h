@@ -71,6 +71,9 @@ inline TaskSetup make_task_setup(const ExperimentOptions& options, const std::st
 
 SplitKind kind(const TaskInfo::Split&);
 
+/// Throws InputError if settings of the task do not fit the encoding: those of packing, rounding and the cache.
+void check_encoding(const TaskSetup&, const Spec& encoding);
+
 /// Returns the index of a split among those of the task. Throws InputError if it has none of this name.
 size_t find_split(const TaskSetup&, const std::string& name);
 

@@ -71,6 +71,10 @@ def model_config(task: Task) -> ModelConfig:
     """Returns the model of a task under its configuration."""
     about, settings = task.manifest, task.manifest["settings"]
     require_defaults("model", settings["model"], ["block"], "posbench.torch has sequential blocks only; leave it at")
+    reason = "posbench.torch reads samples one at a time, as a whole and without rounding; leave it at"
+    require_defaults("training", settings["training"], ["pack", "pack_mask", "pack_restart", "rounding"], reason)
+    cache = ["cache", "cache_size", "cache_shift", "rounding"]
+    require_defaults("evaluation", settings["evaluation"], cache, reason)
     loops = settings["evaluation"].get("loops", 0)
     if loops not in (0, settings["model"].get("loops", 1)):
         raise InputError(
