@@ -216,10 +216,10 @@ template <class E>
 Kernel own_kernel(const EncodingInfo& info) {
   if (info.kernel) return *info.kernel;
   const auto is_own = [](StageOwner owner) { return owner == StageOwner::own; };
-  if (is_own(stage_owner(&E::normalize)) || is_own(stage_owner(&E::mix)) || is_own(stage_owner(&E::carry)))
-    return Kernel::own;
-  if (!is_own(stage_owner(&E::score)) || std::is_base_of_v<Rotary, E> || std::is_base_of_v<ContextualRotary, E>)
-    return Kernel::any;
+  if (is_own(stage_owner(&E::normalize)) || is_own(stage_owner(&E::carry))) return Kernel::own;
+  if (std::is_base_of_v<Rotary, E> || std::is_base_of_v<ContextualRotary, E>) return Kernel::any;
+  if (is_own(stage_owner(&E::mix))) return Kernel::own;
+  if (!is_own(stage_owner(&E::score))) return Kernel::any;
   return std::is_base_of_v<DistanceBias, E> ? Kernel::bias : Kernel::own;
 }
 
