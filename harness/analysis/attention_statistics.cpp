@@ -107,8 +107,6 @@ void HeadStatistics::add(const std::vector<AttentionMap>& maps, size_t head, con
     Part& part = parts[map.name];
     for (Index j = 0; j < query.keys; ++j)
       if (is_visible(j)) (j == evidence ? part.evidence : part.others).add(map.values[head](query.at, j));
-    if (map.kind == Kind::count && query.distance)
-      counts[*query.distance].push_back(map.values[head](query.at, evidence));
   }
 }
 

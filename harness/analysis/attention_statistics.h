@@ -47,7 +47,6 @@ struct Query {
   Index at = 0;
   Index keys = 0;                 // it sees the keys 0 .. keys - 1
   std::optional<Index> evidence;  // the key that its answer depends on
-  std::optional<int> distance;    // of the evidence, in the task's unit
 };
 
 /// Statistics of one head. Distances are the query's position minus the key's, in tokens.
@@ -69,7 +68,6 @@ struct HeadStatistics {
   Mean content_margin;                // the content term of the evidence minus the mean of the nearer keys
   PositionTerm position_term;
   std::map<std::string, Part> parts;
-  std::map<int, std::vector<double>> counts;  // CoPE's count at the evidence, by the distance in the task's unit
 
   /// Adds one query. `maps` are those that Transformer::inspect returns for the layer.
   void add(const std::vector<AttentionMap>& maps, size_t head, const Query&);

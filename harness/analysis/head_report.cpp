@@ -23,7 +23,6 @@ std::vector<Query> count_answers(const SavedModel& saved, const PreparedSample& 
     Query query{.at = example.scored[n]};
     query.keys = saved.model.config.causal ? query.at + 1 : static_cast<Index>(example.tokens.size());
     if (!example.evidence.empty()) query.evidence = example.evidence[n];
-    if (!example.distances.empty()) query.distance = example.distances[n];
     const Count count{
         score_row(logits, static_cast<Index>(n), outputs, example.candidates, sample.targets[n]).right, 1};
     report.answers += count;
@@ -55,10 +54,7 @@ HeadReport measure_heads(const SavedModel& saved, const std::string& split, int 
   const Model& model = saved.model;
   require_attention(model.config);
   const SampleStream stream = saved.task->stream({Purpose::test, split, saved.experiment.seed});
-  HeadReport report{.id = saved.experiment.id(),
-                    .split = split,
-                    .distance_unit = saved.task->info->distance_unit,
-                    .samples = samples};
+  HeadReport report{.id = saved.experiment.id(), .split = split, .samples = samples};
   for (int layer = 0; layer < model.config.layers; ++layer) {
     for (int head = 0; head < model.config.heads; ++head) report.heads.push_back({layer, head, {}});
   }

@@ -20,7 +20,7 @@ struct HeadReport {
   static constexpr double kSufficientAccuracy = 0.9;
 
   ExperimentId id;
-  std::string split, distance_unit;
+  std::string split;
   int samples = 0;
   Count answers;
   std::map<Index, Count>

@@ -26,7 +26,7 @@
 #include "harness/config/names.h"
 #include "harness/console/command.h"
 #include "harness/console/output.h"
-#include "harness/console/status_line.h"
+#include "harness/console/progress.h"
 #include "harness/runs/provenance.h"
 #include "harness/training/make_model.h"
 #include "results/document/document.h"
@@ -46,7 +46,7 @@ struct BenchRequest {
   int repetitions = 5;
   int batch = 0;         // 0: that of the size
   bool profile = false;  // measure the kinds of work of a step instead
-  bool json = false;
+  Output output;
   std::vector<std::string> command;
 };
 
@@ -112,14 +112,14 @@ bool can_build(const Spec& encoding, const BenchmarkSize& size) {
   }
 }
 
-/// Prints the tables and the notes below them, or the JSON if it is requested.
+/// Writes the tables and the notes below them, or the JSON.
 void print(const BenchRequest& request, const Json& json, const std::vector<Table>& tables,
            const std::vector<std::string>& notes = {}) {
   Document document;
   document.json = [&] { return json; };
   document.blocks.assign(tables.begin(), tables.end());
   for (const std::string& note : notes) document.blocks.emplace_back(Note{note});
-  write_document({.format = request.json ? Format::json : Format::console}, document);
+  write_document(request.output, document);
 }
 
 using Models = std::vector<std::unique_ptr<BenchmarkedModel>>;
@@ -218,7 +218,7 @@ void bench_steps(const BenchRequest& request) {
   Growth growth;
   Table table{.columns = step_columns(), .naming = 3};
   {
-    StatusLine status("measuring steps");
+    Progress status("measuring steps");
     for (const BenchmarkSize& size : selected) {
       Models models;
       for (const Spec& spec : specs) {
@@ -312,7 +312,7 @@ void bench_profile(const BenchRequest& request) {
   Json list = Json::array();
   std::vector<Table> tables;
   {
-    StatusLine status("measuring steps");
+    Progress status("measuring steps");
     for (const BenchmarkSize& size : select_sizes(request)) {
       status.set_text(fmt::format("{}, length {}", size.name, size.length));
       const std::vector<ProfiledModel> models = profile_size(request, size);
@@ -345,7 +345,7 @@ void add_bench(CommandLine& line) {
   command.flag("--profile", request->profile,
                "measure instead how much of a step each kind of work takes: products, softmax, norms, activation, "
                "encoding, optimizer");
-  command.flag("--json", request->json, "output as JSON, with the spread of the measurements");
+  add_json(command, request->output, "output as JSON, with the spread of the measurements");
   command.explain(
       {{"posbench bench", ""},
        {"posbench bench -e all --sizes che,cope --json", ""},

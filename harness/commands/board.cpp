@@ -38,7 +38,7 @@ struct BoardRequest {
   std::optional<double> length;
   std::string family;
   BoardOptions options;
-  bool only_users = false, by_task = false;
+  bool only_users = false;
   Output output;
 };
 
@@ -130,7 +130,7 @@ Document make_board_document(const BoardRequest& request, const BoardReport& all
     return selection.tasks.contains(task) && selection.encodings.contains(encoding) &&
            (!request.only_users || std::ranges::any_of(all.user_experiments, is_it));
   };
-  return posbench::make_board_document(all, board, board_texts(), request.by_task, shows);
+  return posbench::make_board_document(all, board, board_texts(), shows);
 }
 
 /// Returns the chosen aspects with their tasks. Throws InputError if one is unknown.
@@ -207,8 +207,6 @@ void add_board(CommandLine& line) {
   command.choice<Metric, Metric>("--metric", request->options.metric,
                                  {{"sequence", Metric::sequence}, {"token", Metric::token}},
                                  "metric: accuracy by sequence or by token");
-  command.flag("--by-task", request->by_task,
-               "print every task with all its rows, instead of one row for each task");
   command
       .name(
           "--aspects", request->aspects, ValueKind::aspect,
@@ -217,8 +215,7 @@ void add_board(CommandLine& line) {
       .default_text("none")
       .excludes("--tasks")
       .excludes("--split")
-      .excludes("--metric")
-      .excludes("--by-task");
+      .excludes("--metric");
   command
       .text(
           "--length", [request](const std::string& text) { request->length = parse_length(text); },
@@ -232,7 +229,7 @@ void add_board(CommandLine& line) {
   command.explain({{"posbench board", "every task in one row, and encodings over all tasks"},
                    {"posbench board -t flip_flop", "all encodings on one task, with their costs"},
                    {"posbench board -t last_x_retrieval --split ood_far4", "at four times the trained distance"},
-                   {"posbench board -e cope", "one encoding on all tasks, in one row for each"},
+                   {"posbench board -e cope", "one encoding on all tasks; 'show cope' has more"},
                    {"posbench board -e rope,alibi", "two encodings on all tasks, side by side"},
                    {"posbench board -t flip_flop --family rotary", "one family"},
                    {"posbench board --aspects recall --length 2x",

@@ -17,9 +17,10 @@ namespace {
 /// Returns the forms of names, of a report, and of an encoding with --against.
 const std::vector<Form>& check_forms() {
   static const std::vector<Form> forms = [] {
-    std::vector<Form> forms{{"posbench check NAME", {"--variants", "--json", "--jobs"}},
-                            {"posbench check REPORT", {"--sample", "--seed", "--jobs"}},
-                            {"posbench check SPEC --against FILE", {"--against", "--tolerance", "--seed"}}};
+    std::vector<Form> forms{
+        {"posbench check NAME", {"--variants", "--json", "--jobs"}},
+        {"posbench check REPORT", {"--sample", "--seed", "--jobs"}},
+        {"posbench check SPEC --against FILE", {"--against", "--tolerance", "--seed", "--json"}}};
     forms[2].options.insert(forms[2].options.end(), vector_options().begin(), vector_options().end());
     return forms;
   }();
@@ -57,7 +58,7 @@ void add_check(CommandLine& line) {
       .number("-j,--jobs", request->jobs, 1, 4096,
               "number of checks at once, one thread each, or of a report's experiments, which also use idle cores")
       .default_text("all cores");
-  command.flag("--json", request->json, "output as JSON");
+  add_json(command, request->output, "output as JSON");
   command.number("--sample", request->sample, 1, 1'000'000, "number of experiments of a report to run again");
   command.seed("-s,--seed", request->seed, "seed of the choice of experiments, or of vectors")
       .default_text("random; of vectors 0");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "harness/commands/vectors.h"
+#include "harness/console/output.h"
 
 namespace posbench {
 
@@ -18,7 +19,7 @@ struct CheckRequest {
 
   // These options belong to the form with names.
   bool variants = false;  // variants of the encodings, options of blocks, pairs in compositions
-  bool json = false;
+  Output output;
 
   // These options belong to the form with a report.
   int sample = 5;
@@ -32,7 +33,7 @@ struct CheckRequest {
 
 // Each returns the exit code: 1 if a check fails or a value differs.
 
-/// Prints the certificates of encodings and tasks one by one.
+/// Writes the certificates of encodings and tasks one by one, or as one document in another format.
 int check_names(const CheckRequest&);
 /// Runs some experiments of a report again and compares every count and accuracy.
 int check_report(const CheckRequest&);

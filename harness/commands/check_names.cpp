@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -21,12 +21,12 @@
 #include "harness/check/certify.h"
 #include "harness/check/task_certificate.h"
 #include "harness/commands/check_forms.h"
+#include "harness/commands/describe.h"
 #include "harness/config/names.h"
 #include "harness/console/known_names.h"
-#include "harness/console/message.h"
 #include "harness/console/output.h"
-#include "harness/console/status_line.h"
-#include "results/document/wrap.h"
+#include "harness/console/progress.h"
+#include "results/document/document.h"
 #include "results/json/json.h"
 #include "tasks/registry.h"
 
@@ -74,85 +74,99 @@ std::vector<std::string> with_variants(const std::vector<std::string>& specs) {
   return all;
 }
 
-/// Prints a line from a column on. A terminal breaks it.
-void print_line(const std::string& text, size_t column = 0) {
-  print_text("{:{}}{}\n", "", column, wrapped_lines(text, column, list_width()));
+using Blocks = std::vector<Document::Block>;
+
+Text headline(bool passed, const std::string& name, const std::string& text) {
+  return {fmt::format("{} {} ({})", passed ? "pass" : "FAIL", name, text)};
 }
 
-void print_detail(const std::string& text) { print_line(text, 7); }
+std::string text_of(const Worst& worst) { return fmt::format("{:.1e}: {}", worst.error, worst.where); }
 
-void print_properties(const EncodingCertificate& c) {
-  const PropertyReport& report = c.properties;
+Facts property_facts(const PropertyReport& report) {
   const Properties& p = report.measured;
-  if (!report.not_measured.empty()) return print_detail("properties not measured: " + report.not_measured);
-  print_detail(fmt::format(
-      "positions distinct: {} ({} of {}, {} of {}); in range beyond the trained length: {} ({} untrained rows, scores "
-      "{:+.0f} %)",
-      report.distinct.measured, p.distinct, p.trained, p.distinct_far, p.longest, report.extrapolates.measured,
-      p.untrained_rows, 100 * p.growth));
-  print_detail(fmt::format("relative only: {} (change {:.1e}); weaker with distance: {} ({:.0f} % of heads)",
-                           report.relative.measured, p.moved, report.distance_decay.measured, 100 * p.falling));
-  if (!Spec::parse(c.encoding).options.empty()) return;
-  for (const std::string& correction : report.corrections) print_detail("correct the registration: " + correction);
+  if (!report.not_measured.empty()) return {{{"properties", "not measured: " + report.not_measured}}};
+  return {{{"distinct", fmt::format("{} ({} of {}, {} of {})", report.distinct.measured, p.distinct, p.trained,
+                                    p.distinct_far, p.longest)},
+           {"extrapolates", fmt::format("{} (beyond the trained length {} untrained rows, scores {:+.0f} %)",
+                                        report.extrapolates.measured, p.untrained_rows, 100 * p.growth)},
+           {"relative", fmt::format("{} (change {:.1e})", report.relative.measured, p.moved)},
+           {"distance decay",
+            fmt::format("{} ({:.0f} % of heads)", report.distance_decay.measured, 100 * p.falling)}}};
 }
 
-std::string_view verdict(bool passed) { return passed ? "pass" : "FAIL"; }
-
-void print(const EncodingCertificate& c) {
-  if (!c.failure.empty()) return print_line(fmt::format("FAIL {:<44} {}", c.encoding, c.failure));
-  print_line(fmt::format("{} {:<44} worst gradient error {:.1e} ({})", verdict(c.passed), c.encoding,
-                         c.worst.error, c.worst.where));
+Blocks blocks_of(const EncodingCertificate& c) {
+  if (!c.failure.empty()) return {headline(false, c.encoding, c.failure)};
+  Table gradients{{{"attention"}, {"norm"}, {"worst error", Align::right}, {"in"}}, {}};
   for (const GradientReport& gradient : c.gradients) {
-    print_text("       {:<14} {:<5} {:.1e}  {}\n", gradient.causal ? "causal" : "bidirectional",
-               gradient.pre_norm ? "pre" : "post", gradient.worst.error, gradient.worst.where);
+    gradients.rows.push_back({gradient.causal ? "causal" : "bidirectional", gradient.pre_norm ? "pre" : "post",
+                              fmt::format("{:.1e}", gradient.worst.error), gradient.worst.where});
   }
-  const auto yes = [](bool measured) { return measured ? "yes" : "NO"; };
-  print_detail(fmt::format(
-      "causal bit for bit: {}; finite at length 1 and at 4 times the trained length: {}; output change when "
-      "tokens are reordered: {:.1e}, when all positions are shifted: {:.1e}",
-      yes(c.causal), yes(c.finite), c.order_sensitivity, c.shift_sensitivity));
-  print_properties(c);
+  Facts facts{{{"causal", c.causal ? "bit for bit" : "NO"},
+               {"finite", c.finite ? "at length 1 and at 4 times the trained length" : "NO"},
+               {"output change", fmt::format("{:.1e} if tokens are reordered, {:.1e} if positions are shifted",
+                                             c.order_sensitivity, c.shift_sensitivity)}}};
+  for (Fact& fact : property_facts(c.properties).facts) facts.facts.push_back(std::move(fact));
+  Blocks blocks{headline(c.passed, c.encoding, "worst gradient error " + text_of(c.worst)), std::move(gradients),
+                std::move(facts)};
+  if (Spec::parse(c.encoding).options.empty()) {
+    for (const std::string& correction : c.properties.corrections)
+      blocks.emplace_back(Note{"correct the registration: " + correction});
+  }
+  return blocks;
 }
 
-/// Prints the certificates of many models of one encoding.
-void print(const std::string& encoding, const std::string& what, const ModelsCertificate& c) {
-  print_line(fmt::format("{} {:<44} {} models {}: worst gradient error {:.1e} ({}){}", verdict(c.passed()),
-                         encoding, c.certificates, what, c.worst.error, c.worst.where,
-                         c.refused > 0 ? fmt::format("; {} refused", c.refused) : ""));
-  for (const std::string& failure : c.failures) print_detail(failure);
+/// Describes the certificates of many models of one encoding.
+Blocks blocks_of(const std::string& encoding, const std::string& what, const ModelsCertificate& c) {
+  const std::string refused = c.refused > 0 ? fmt::format("; {} refused", c.refused) : "";
+  Blocks blocks{headline(
+      c.passed(), encoding,
+      fmt::format("{} models {}: worst gradient error {}{}", c.certificates, what, text_of(c.worst), refused))};
+  for (const std::string& failure : c.failures) blocks.emplace_back(Note{failure});
+  return blocks;
 }
 
-void print(const SplitCertificate& split) {
-  constexpr size_t kColumn = 28;
-  const auto print_lines = [](const std::string& first, const std::string& text) {
-    print_text("       {:<20} {}\n", first, wrapped_lines(text, kColumn, list_width()));
-  };
-  std::string trivial;
-  for (const auto& [view, accuracy] : split.baseline.trivial)
-    trivial += fmt::format("  {} {:.3f}", view, accuracy);
-  print_lines(split.baseline.name, fmt::format("chance {:.3f}{}", split.baseline.chance, trivial));
-  if (!split.largest_answer_fraction) return;
-  print_lines(
-      "", fmt::format("most frequent answer {:.3f}, declared {:.3f}; also among {} training samples {:.4f}, by "
-                      "chance {:.4f}",
-                      split.largest_answer_fraction->measured, split.largest_answer_fraction->declared,
-                      split.training_samples, split.seen_in_training, split.seen_by_chance));
-  std::string shortcuts;
-  for (const Shortcut& s : split.shortcuts)
-    shortcuts += fmt::format("  {} {:.3f} of {:.3f}", s.kind, s.accuracy.measured, s.accuracy.declared);
-  print_lines("", "best predictor of one feature, measured of declared:" + shortcuts);
+/// Returns a row for each split: its answers, and the best predictors of one feature.
+Table answers_table(const std::vector<SplitCertificate>& splits) {
+  Table table{{{"split"}}, {}};
+  for (const char* header : {"most frequent answer", "declared", "in training", "by chance"})
+    table.columns.push_back({header, Align::right});
+  for (const Shortcut& shortcut : splits.front().shortcuts) table.columns.push_back({shortcut.kind, Align::right});
+  for (const SplitCertificate& split : splits) {
+    const MeasuredFraction& largest = *split.largest_answer_fraction;
+    std::vector<Cell> row{split.baseline.name, fmt::format("{:.3f}", largest.measured),
+                          fmt::format("{:.3f}", largest.declared), fmt::format("{:.4f}", split.seen_in_training),
+                          fmt::format("{:.4f}", split.seen_by_chance)};
+    for (const Shortcut& s : split.shortcuts)
+      row.emplace_back(fmt::format("{:.3f} of {:.3f}", s.accuracy.measured, s.accuracy.declared));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
-void print(const TaskCertificate& c) {
-  print_line(fmt::format("{} {:<32} {}", verdict(c.passed()), c.task,
-                         c.oracle         ? fmt::format("compared with the oracle on {} samples of each split, {}",
-                                                        c.samples, fmt::join(c.layouts, " and "))
-                         : c.samples == 0 ? "not tested"
-                         : Spec::parse(c.task).options.empty()
-                             ? "not compared with an oracle"
-                             : "not compared with an oracle, which knows the task without these options"));
-  for (const std::string& fault : c.faults) print_detail(fault);
-  for (const SplitCertificate& split : c.splits) print(split);
+std::string summary(const TaskCertificate& c) {
+  if (c.oracle)
+    return fmt::format("compared with the oracle on {} samples of each split, {}", c.samples,
+                       fmt::join(c.layouts, " and "));
+  if (c.samples == 0) return "not tested";
+  const bool is_default = Spec::parse(c.task).options.empty();
+  return fmt::format("not compared with an oracle{}", is_default ? "" : ", which knows the task without options");
+}
+
+Blocks blocks_of(const TaskCertificate& c) {
+  Blocks blocks{headline(c.passed(), c.task, summary(c))};
+  for (const std::string& fault : c.faults) blocks.emplace_back(Note{fault});
+  TaskBaseline baseline{.task = c.task};
+  for (const SplitCertificate& split : c.splits) baseline.splits.push_back(split.baseline);
+  if (baseline.splits.empty()) return blocks;
+  blocks.emplace_back(baseline_table(baseline));
+  const auto is_measured = [](const SplitCertificate& s) { return s.largest_answer_fraction.has_value(); };
+  if (!std::ranges::all_of(c.splits, is_measured)) return blocks;
+  blocks.emplace_back(answers_table(c.splits));
+  blocks.emplace_back(Note{fmt::format(
+      "in training: fraction of the samples that also occur among {} training samples; by chance: of fresh samples. The last "
+      "columns have the accuracy of the best predictor of one feature, and the one that is declared.",
+      c.splits.front().training_samples)});
+  return blocks;
 }
 
 /// Returns the specs that are names of encodings.
@@ -221,10 +235,10 @@ void in_order(size_t count, int jobs, const std::function<Certificate(size_t)>& 
   });
 }
 
-/// Collects the certificates, and prints each one unless the output is JSON.
+/// Collects the certificates. Without a format each one is written when it is made.
 class Findings {
  public:
-  explicit Findings(bool json) : json_(json) {}
+  explicit Findings(const Output& output) : output_(output) {}
 
   void add(const Item& item, const Certificate& certificate) {
     switch (item.kind) {
@@ -244,37 +258,49 @@ class Findings {
           pairs_ += add("pairs", item.name, "over pairs of encodings", std::exchange(composition_, {}));
         break;
     }
-    std::fflush(stdout);
   }
 
-  /// Prints the end of the output.
+  /// Writes what is not written yet.
   void finish(bool variants) {
-    if (json_) return fmt::print("{}\n", result_.dump(2));
-    if (variants) print_text("{} models with options of blocks, {} over pairs of encodings\n", models_, pairs_);
+    if (variants)
+      show({Text{fmt::format("{} models with options of blocks, {} over pairs of encodings", models_, pairs_)}});
+    if (output_.format) write_document(output_, document_);
   }
 
   bool passed() const { return passed_; }
 
  private:
+  void show(Blocks blocks) {
+    if (output_.format) {
+      std::ranges::move(blocks, std::back_inserter(document_.blocks));
+      return;
+    }
+    if (std::exchange(is_begun_, true)) write_stdout("\n");
+    write_document(output_, {.title = "", .blocks = std::move(blocks)});
+    std::fflush(stdout);
+  }
+
   void add(const auto& certificate, bool passed) {
     passed_ = passed_ && passed;
     result_["certificates"].push_back(to_json(certificate));
-    if (!json_) print(certificate);
+    show(blocks_of(certificate));
   }
 
   /// Returns the number of certificates.
   int add(const char* key, const std::string& name, const std::string& what, const ModelsCertificate& models) {
     passed_ = passed_ && models.passed();
-    if (!json_) print(name, what, models);
+    show(blocks_of(name, what, models));
     Json json = to_json(models);
     json["encoding"] = name;
     result_[key].push_back(std::move(json));
     return models.certificates;
   }
 
-  bool json_, passed_ = true;
+  const Output& output_;
+  bool passed_ = true, is_begun_ = false;
   int models_ = 0, pairs_ = 0;
   Json result_{{"certificates", Json::array()}};
+  Document document_{.title = "", .blocks = {}, .json = [this] { return result_; }};
   ModelsCertificate composition_;  // the sum over the pairs so far
 };
 
@@ -282,9 +308,9 @@ class Findings {
 
 int check_names(const CheckRequest& request) {
   const std::vector<Item> all = items(request);
-  Findings findings(request.json);
+  Findings findings(request.output);
   {
-    StatusLine status("checking");
+    Progress status("checking");
     status.set_progress(0, all.size());
     const auto make = [&](size_t n) {
       status.set_text("checking " + all[n].name + (all[n].first.empty() ? "" : " over " + all[n].first));

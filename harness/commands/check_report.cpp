@@ -27,8 +27,8 @@
 #include "harness/commands/check_forms.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
+#include "harness/console/progress.h"
 #include "harness/console/read_reports.h"
-#include "harness/console/status_line.h"
 #include "harness/runs/provenance.h"
 #include "harness/runs/reuse.h"
 #include "harness/runs/run_directory.h"
@@ -181,7 +181,7 @@ std::vector<Repetition> repeat(const Report& report, const Suite& suite, const s
     if (std::ranges::find(tasks, task) == tasks.end()) tasks.push_back(task);
   }
   std::vector<Repetition> repetitions(experiments.size() + tasks.size());
-  StatusLine status("running again");
+  Progress status("running again");
   std::atomic<size_t> done{0};
   const size_t at_once = std::min(repetitions.size(), static_cast<size_t>(jobs));
   IdleCores cores(count_cores() - static_cast<int>(at_once));

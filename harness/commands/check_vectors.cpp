@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "harness/commands/check_forms.h"
 #include "harness/commands/vectors.h"
+#include "harness/console/output.h"
+#include "results/document/document.h"
 
 namespace posbench {
 namespace {
@@ -26,8 +28,8 @@ std::string place(const GoldenArray& reference, size_t at) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Prints the result for one array. Returns true if no value differs by more than the tolerance.
-bool compare(const CheckRequest& request, const GoldenArray& theirs, const GoldenArray& reference) {
+/// Adds the row of one array. Returns true if no value differs by more than the tolerance.
+bool compare(const CheckRequest& request, const GoldenArray& theirs, const GoldenArray& reference, Table& table) {
   const bool has_later_keys = request.vectors.request.causal && reference.axes.back() == "key";
   const auto keys = static_cast<size_t>(reference.shape.back());
   size_t first = 0, count = 0, compared = 0;
@@ -42,16 +44,15 @@ bool compare(const CheckRequest& request, const GoldenArray& theirs, const Golde
     if (difference <= request.tolerance) continue;
     if (count++ == 0) first = n;
   }
-  if (count == 0) {
-    fmt::print("same       {}: {} values, the largest difference is {:.1e}\n", reference.name, compared, largest);
-    return true;
-  }
-  fmt::print(
-      "DIFFERENT  {}: the first difference is at {}: theirs {:.9g}, reference {:.9g}; {} of {} values differ "
-      "by more than {:g}, the largest difference is {:.1e}\n",
-      reference.name, place(reference, first), theirs.values[first], reference.values[first], count, compared,
-      request.tolerance, largest);
-  return false;
+  const bool is_same = count == 0;
+  table.rows.push_back({reference.name,
+                        {is_same ? "same" : "DIFFERENT", is_same ? Tone::good : Tone::bad},
+                        fmt::format("{:.1e}", largest),
+                        fmt::format("{} of {}", count, compared),
+                        is_same ? "-"
+                                : fmt::format("{}: theirs {:.9g}, reference {:.9g}", place(reference, first),
+                                              theirs.values[first], reference.values[first])});
+  return is_same;
 }
 
 /// Returns the arrays of the file with their references. Throws InputError if one has no counterpart of the same
@@ -89,9 +90,17 @@ int check_vectors(CheckRequest request) {
   request.vectors.request.encoding = request.subjects.front();
   request.vectors.request.seed = request.seed.value_or(0);
   const Arrays reference = make_vectors(request.vectors), theirs = read_vectors(*request.against);
+  Table table{{{"array"},
+               {"verdict"},
+               {"largest difference", Align::right},
+               {"values that differ", Align::right},
+               {"first difference"}},
+              {}};
   bool same = true;
   for (const auto& [found, array] : match(request, theirs, reference))
-    same = compare(request, *found, *array) && same;
+    same = compare(request, *found, *array, table) && same;
+  const Note note{fmt::format("Values differ by more than {:g}, relative to those above 1.", request.tolerance)};
+  write_document(request.output, {.title = "", .blocks = {std::move(table), note}});
   return same ? 0 : 1;
 }
 

@@ -34,9 +34,15 @@ Table options_table(const std::vector<OptionInfo>&);
 /// Returns the equation, the properties and the options of an encoding.
 std::vector<Document::Block> definition(const EncodingEntry&);
 
+/// Returns "causal only; also rotary; Su et al. 2021, arXiv:2104.09864": a line for lists of encodings.
+std::string in_short(const EncodingInfo&);
+
 /// Describes an encoding, given its name on the board. One that is not registered has results only.
 /// The results must outlive the document.
 Document encoding_document(const std::string& name, const BoardResults&);
+
+/// Returns the accuracies of predictors that do not read the question, and facts about the samples of each split.
+Table baseline_table(const TaskBaseline&);
 
 /// Describes a task, given its name on the board, or another spec of a registered task. The accuracies of trivial
 /// predictors are those of the board; if it has none and `measures`, they are measured, which takes seconds.

@@ -93,9 +93,8 @@ Page evidence_page(const ClaimFile& file) {
   for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
     const ClaimResult result = stored_result(file, size);
     if (!is_judged(result.verdict) || (size == ClaimSize::full && file.has_one_size)) continue;
-    section.plots.push_back(claim_plot(claim_at(file, size), result, stored_claims(size).evidence));
+    section.plots.push_back(claim_plot(claim_at(file, size), stored_claims(size).evidence));
     section.plots.back().title = size == ClaimSize::full ? "At full size" : "Seeds";
-    section.plots.back().about.clear();
   }
   return {.sections = {std::move(section)}};
 }

@@ -25,6 +25,37 @@ const EncodingEntry* find_entry(const std::string& name) {
   return encodings().contains(base) ? &encodings().find(base) : nullptr;
 }
 
+/// A registered fact: its key in JSON, its title in texts, which is empty if another text has it, and its value.
+struct EncodingFact {
+  const char* key;
+  const char* title;
+  Json value;
+};
+
+std::vector<EncodingFact> facts_of(const EncodingInfo& info) {
+  return {{"id", "", info.name},
+          {"aliases", "also called", aliases_of(info.name)},
+          {"family", "", to_string(info.family)},
+          {"equation", "", info.equation},
+          {"source", "source", info.source},
+          {"used_in", "used in", info.used_in},
+          {"notes", "notes", info.notes},
+          {"causal_only", "causal only", info.causal_only},
+          {"learned", "learned", info.learned},
+          {"extrapolates", "extrapolates", to_string(info.extrapolates)},
+          {"relative", "relative", to_string(info.relative)},
+          {"content_dependent", "content", info.content_dependent},
+          {"distinct", "distinct", to_string(info.distinct)},
+          {"distance_decay", "distance decay", to_string(info.distance_decay)},
+          {"variants", "", info.variants}};
+}
+
+std::string fact_text(const Json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_string()) return value.get<std::string>();
+  return fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ", "));
+}
+
 /// Returns the keys of `list --json` and those of the results.
 Json document_json(const std::string& name, const EncodingCard& card, const BoardTexts& texts) {
   const EncodingEntry* entry = find_entry(name);
@@ -62,22 +93,20 @@ BoardTexts board_texts() {
 }
 
 std::vector<Document::Block> definition(const EncodingEntry& entry) {
-  const EncodingInfo& info = entry.info;
-  std::vector<Document::Block> blocks{
-      Text{info.equation, /*is_preformatted=*/true},
-      Facts{{{"also called", fmt::format("{}", fmt::join(aliases_of(info.name), ", "))},
-             {"source", info.source},
-             {"used in", fmt::format("{}", fmt::join(info.used_in, ", "))},
-             {"notes", info.notes},
-             {"models", info.causal_only ? "causal" : "causal, bidirectional"},
-             {"learned", info.learned ? "yes" : "no"},
-             {"relative", to_string(info.relative)},
-             {"content", info.content_dependent},
-             {"extrapolates", to_string(info.extrapolates)},
-             {"distinct", to_string(info.distinct)},
-             {"distance decay", to_string(info.distance_decay)}}}};
+  Facts facts;
+  for (const EncodingFact& fact : facts_of(entry.info)) {
+    if (*fact.title != '\0') facts.facts.push_back({fact.title, fact_text(fact.value)});
+  }
+  std::vector<Document::Block> blocks{Text{entry.info.equation, /*is_preformatted=*/true}, std::move(facts)};
   if (!entry.options.empty()) blocks.push_back(options_table(entry.options));
   return blocks;
+}
+
+std::string in_short(const EncodingInfo& info) {
+  const std::vector<std::string> aliases = aliases_of(info.name);
+  return fmt::format("{}{}{}", info.causal_only ? "causal only; " : "",
+                     aliases.empty() ? "" : fmt::format("also {}; ", fmt::join(aliases, ", ")),
+                     info.source.substr(0, info.source.find("; ")));
 }
 
 Document encoding_document(const std::string& name, const BoardResults& results) {
@@ -97,23 +126,10 @@ Document encoding_document(const std::string& name, const BoardResults& results)
 }
 
 Json to_json(const EncodingEntry& entry) {
-  const EncodingInfo& info = entry.info;
-  return {{"id", info.name},
-          {"aliases", aliases_of(info.name)},
-          {"family", to_string(info.family)},
-          {"equation", info.equation},
-          {"source", info.source},
-          {"used_in", info.used_in},
-          {"notes", info.notes},
-          {"causal_only", info.causal_only},
-          {"learned", info.learned},
-          {"extrapolates", to_string(info.extrapolates)},
-          {"relative", to_string(info.relative)},
-          {"content_dependent", info.content_dependent},
-          {"distinct", to_string(info.distinct)},
-          {"distance_decay", to_string(info.distance_decay)},
-          {"variants", info.variants},
-          {"options", to_json(entry.options)}};
+  Json json;
+  for (EncodingFact& fact : facts_of(entry.info)) json[fact.key] = std::move(fact.value);
+  json["options"] = to_json(entry.options);
+  return json;
 }
 
 }  // namespace posbench

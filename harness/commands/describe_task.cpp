@@ -46,25 +46,6 @@ Table splits_table(const TaskSetup& setup) {
   return table;
 }
 
-/// Returns the accuracies of predictors that do not read the question, and facts about the samples.
-Table baseline_table(const TaskBaseline& baseline) {
-  Table table{{{"split"}, {"chance", Align::right}}, {}};
-  for (const auto& [name, accuracy] : baseline.splits.front().trivial)
-    table.columns.push_back({name, Align::right});
-  table.columns.push_back({"seen in training", Align::right});
-  const bool has_entropy =
-      std::ranges::any_of(baseline.splits, [](const SplitBaseline& split) { return split.entropy.has_value(); });
-  if (has_entropy) table.columns.push_back({"entropy in nats", Align::right});
-  for (const SplitBaseline& split : baseline.splits) {
-    std::vector<Cell> cells{split.name, fmt::format("{:.3f}", split.chance)};
-    for (const auto& [name, accuracy] : split.trivial) cells.emplace_back(fmt::format("{:.3f}", accuracy));
-    cells.emplace_back(split.seen_in_training ? fmt::format("{:.3f}", *split.seen_in_training) : "-");
-    if (has_entropy) cells.emplace_back(split.entropy ? fmt::format("{:.4f}", *split.entropy) : "-");
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
-}
-
 void add_baseline(const TaskBaseline& baseline, Document& document) {
   document.blocks.push_back(Heading{"Without reading the question"});
   document.blocks.push_back(baseline_table(baseline));
@@ -125,6 +106,27 @@ Page task_page(const BoardResults& results, const TaskBaseline& task) {
 }
 
 }  // namespace
+
+Table baseline_table(const TaskBaseline& baseline) {
+  Table table{{{"split"}, {"chance", Align::right}}, {}};
+  for (const auto& [name, accuracy] : baseline.splits.front().trivial)
+    table.columns.push_back({name, Align::right});
+  const auto is_known = [](const SplitBaseline& split) { return split.seen_in_training.has_value(); };
+  const bool has_seen = std::ranges::any_of(baseline.splits, is_known);
+  if (has_seen) table.columns.push_back({"seen in training", Align::right});
+  const bool has_entropy =
+      std::ranges::any_of(baseline.splits, [](const SplitBaseline& split) { return split.entropy.has_value(); });
+  if (has_entropy) table.columns.push_back({"entropy in nats", Align::right});
+  for (const SplitBaseline& split : baseline.splits) {
+    std::vector<Cell> cells{split.name, fmt::format("{:.3f}", split.chance)};
+    for (const auto& [name, accuracy] : split.trivial) cells.emplace_back(fmt::format("{:.3f}", accuracy));
+    if (has_seen)
+      cells.emplace_back(split.seen_in_training ? fmt::format("{:.3f}", *split.seen_in_training) : "-");
+    if (has_entropy) cells.emplace_back(split.entropy ? fmt::format("{:.4f}", *split.entropy) : "-");
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
 
 Table options_table(const std::vector<OptionInfo>& options) {
   Table table{{{"option"}, {"meaning, and expected value"}}, {}};

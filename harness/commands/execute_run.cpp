@@ -31,7 +31,6 @@
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/progress.h"
-#include "harness/console/status_line.h"
 #include "harness/console/summary.h"
 #include "harness/console/terminal.h"
 #include "harness/runs/loss_trace.h"
@@ -128,26 +127,30 @@ void run_pending(const ExecutionOptions& request, const Suite& suite, int jobs, 
     return std::ranges::any_of(pending, [&](const Experiment& e) { return is_tuned_by(e, of); });
   });
   const size_t at_once = std::min(pending.size(), static_cast<size_t>(jobs));
-  if (request.verbosity != Verbosity::quiet) {
+  if (!is_quiet()) {
     const std::string first = tuning.empty() ? "" : fmt::format(" after {} of tuning seeds", tuning.size());
-    write_line(fmt::format("{}; {} of {} experiments to run{}, {} at once{}, into {}", version(), reported,
-                           ids(suite.experiments).size(), first, at_once, limit_text(usable_cores()),
-                           to_printable(path.string())));
+    write_message(fit_line(fmt::format("{}; {} of {} experiments to run{}, {} at once{}, into {}", version(),
+                                       reported, ids(suite.experiments).size(), first, at_once,
+                                       limit_text(usable_cores()), to_printable(path.string()))));
   }
   if (pending.empty()) return;
   directory.make_folders();
   if (request.trace_loss) make_folder(path / kLossFolder);
 
-  Progress progress(request.verbosity, static_cast<int>(missing), total_work);
-  RunObserver observer({request.checkpoint_every, request.save_models, request.trace_loss}, directory, progress,
-                       at_once);
+  RunObserver observer({.checkpoint_every = request.checkpoint_every,
+                        .models = request.save_models,
+                        .losses = request.trace_loss,
+                        .validations = request.verbose,
+                        .experiments = missing,
+                        .jobs = at_once,
+                        .work = total_work},
+                       directory);
   run_suite(tuning, jobs, interruption, observer, request.threads);
   if (!interruption.stop_requested()) {
     tune(pending, suite.tuning,
          [&](const ExperimentId& id) -> const ExperimentResult& { return directory.finished().at(id).result; });
     run_suite(pending, jobs, interruption, observer, request.threads);
   }
-  progress.close();
 }
 
 /// Prints the experiments of --dry-run, their parameters and estimated seconds.
@@ -157,7 +160,7 @@ void print_plan(const Suite& suite, int jobs, int threads) {
     return;
   }
   const TimeEstimate plan = [&] {
-    StatusLine status("measuring how long experiments take");
+    Progress status("measuring how long experiments take");
     return estimate_time(suite, jobs, threads,
                          [&](size_t done, size_t total) { status.set_progress(done, total); });
   }();
@@ -218,7 +221,7 @@ std::optional<SummarizedReport> run_into(const ExecutionOptions& request, const 
   if (interruption.stop_requested()) return std::nullopt;
   directory.remove_checkpoints();
   const std::vector<TaskBaseline> baselines = [&] {
-    const StatusLine status("measuring trivial predictors");
+    const Progress status("measuring trivial predictors");
     return measure_baselines(suite, jobs, interruption.get_token());
   }();
   if (interruption.stop_requested()) return std::nullopt;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "harness/config/config.h"
-#include "harness/console/progress.h"
 #include "harness/runs/run_directory.h"
 
 namespace posbench {
@@ -21,9 +20,9 @@ struct ExecutionOptions {
   Shard shard;
   double checkpoint_every = 60;  // seconds of an experiment
   bool dry_run = false, save_models = false, trace_loss = false;
-  bool print_summary = true;      // print the tables of the finished run
-  bool needs_resume_flag = true;  // the command continues an interrupted run only with --resume
-  Verbosity verbosity = Verbosity::normal;
+  bool print_summary = true;         // print the tables of the finished run
+  bool needs_resume_flag = true;     // the command continues an interrupted run only with --resume
+  bool verbose = false;              // print each validation
   std::vector<std::string> command;  // the whole command line
 };
 

@@ -20,7 +20,7 @@
 #include "harness/commands/export_forms.h"
 #include "harness/config/user_files.h"
 #include "harness/console/output.h"
-#include "harness/console/status_line.h"
+#include "harness/console/progress.h"
 #include "harness/exchange/array_file.h"
 #include "harness/exchange/sample_set.h"
 #include "harness/exchange/saved_model.h"
@@ -124,7 +124,7 @@ std::pair<SavedModel, RunConfig> find_saved(const ExportRequest& request) {
 
 /// `about` becomes the manifest.
 void write_logits(const ExportRequest& request, const SampleSet& set, const SavedModel& saved, const Json& about) {
-  const StatusLine status("computing logits");
+  const Progress status("computing logits");
   const SampleStream samples = set.stream();
   const ModelConfig& model_config = saved.model.config;
   size_t longest = 0, most_scored = 0;

@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "harness/commands/export_forms.h"
 #include "harness/console/output.h"
-#include "harness/console/status_line.h"
+#include "harness/console/progress.h"
 #include "harness/exchange/array_file.h"
 #include "harness/exchange/sample_set.h"
 #include "results/json/json.h"
@@ -178,7 +178,7 @@ int export_samples(ExportRequest request) {
       make_sample_set(make_config(request.config), request.subject, request.split.value_or("train"), request.seed,
                       request.first, request.count.value_or(1000));
   const bool written = write_interruptibly(request.output, [&] {
-    const StatusLine status("drawing samples");
+    const Progress status("drawing samples");
     if (format == SampleFormat::jsonl) return write_jsonl(set, request.output);
     write_arrays(set, *request.output);
   });

@@ -20,9 +20,6 @@
 namespace posbench {
 namespace {
 
-constexpr const char *kAttention = "attention", *kPositional = "positional part",
-                     *kPositionTerm = "position term";  // columns
-
 constexpr const char* kAboutHeads =
     "Entropy is in nats. The columns 'right key', 'nearer' and 'farther' are the attention on the right key, on "
     "nearer keys and on the rest. The content margin is the content term of the right key minus its mean over the "
@@ -35,8 +32,6 @@ std::string measured_head_name(const MeasuredHead& head) {
 
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{:.3f}", value) : "-"; }
 std::string number(const Mean& mean) { return mean.count > 0 ? number(mean.value()) : "-"; }
-/// Returns a number of a CSV table; empty without values.
-std::string csv_number(const Mean& mean) { return mean.count > 0 ? fmt::format("{:.6g}", mean.value()) : ""; }
 std::string number(const std::optional<double>& value) { return value ? number(*value) : "-"; }
 
 /// Describes the head that attends most to the evidence, and the measured accuracy by the distance of the
@@ -74,7 +69,7 @@ std::vector<std::string> make_notes(const HeadReport& report, const std::string&
 }
 
 Table head_table(const HeadReport& report) {
-  Table table{.columns = {{"head"}, {kPositionTerm}, {"entropy", Align::right}}};
+  Table table{.columns = {{"head"}, {"position term"}, {"entropy", Align::right}}};
   if (report.has_evidence()) {
     for (const char* column : {"right key", "nearer", "farther", "content margin", "position margin", "ratio"})
       table.columns.push_back({column, Align::right});
@@ -106,30 +101,6 @@ Table part_table(const HeadReport& report) {
   return table;
 }
 
-/// Returns the standard deviation of the values themselves, with the divisor n.
-double deviation(const std::vector<double>& values) {
-  const double center = mean(values);
-  Mean squares;
-  for (const double value : values) squares.add((value - center) * (value - center));
-  return std::sqrt(squares.value());
-}
-
-/// Returns a row for each head and distance.
-Table distance_table(const HeadReport& report) {
-  Table table{
-      .columns = {{"layer"}, {"head"}, {"distance"}, {"pairs"}, {kAttention}, {kPositional}, {kPositionTerm}}};
-  for (const MeasuredHead& head : report.heads) {
-    const Locality measured = head.statistics.position_term.locality();
-    const std::string locality = measured == Locality::none ? "" : to_string(measured);
-    for (const auto& [distance, at] : head.statistics.by_distance) {
-      table.rows.push_back({fmt::format("{}", head.layer), fmt::format("{}", head.head),
-                            fmt::format("{}", distance), fmt::format("{}", at.attention.count),
-                            csv_number(at.attention), csv_number(at.positional), locality});
-    }
-  }
-  return table;
-}
-
 Json to_json(const HeadReport& report, const MeasuredHead& head) {
   const HeadStatistics& s = head.statistics;
   Json json{{"layer", head.layer}, {"head", head.head}, {"entropy", round_for_page(s.entropy.value())}};
@@ -156,12 +127,6 @@ Json to_json(const HeadReport& report, const MeasuredHead& head) {
     json["parts"].push_back({{"name", part},
                              {"right_key", round_for_page(at.evidence.value())},
                              {"other_keys", round_for_page(at.others.value())}});
-  for (const auto& [distance, values] : s.counts) {
-    json["counts"].push_back({{"distance", distance},
-                              {"cases", values.size()},
-                              {"mean", round_for_page(mean(values))},
-                              {"deviation", round_for_page(deviation(values))}});
-  }
   return json;
 }
 
@@ -243,32 +208,6 @@ Plot offset_plot(const HeadReport& report) {
   return plot;
 }
 
-Plot count_plot(const HeadReport& report) {
-  Plot plot{.kind = "curve",
-            .title = "Contextual position of the right key",
-            .about = fmt::format("CoPE's count from the right key up to the query, by the true distance in {}.",
-                                 report.distance_unit),
-            .columns = {{"name", "head"},
-                        {"x", "true distance"},
-                        {"y", "mean count"},
-                        {"cases", "cases"},
-                        {"deviation", "standard deviation"},
-                        {"values", "mean"}}};
-  double greatest = 1e-6;
-  for (const MeasuredHead& head : report.heads) {
-    for (const auto& [distance, values] : head.statistics.counts) {
-      const double center = mean(values);
-      greatest = std::max(greatest, center);
-      plot.rows.push_back({measured_head_name(head), distance, round_for_page(center), values.size(),
-                           round_for_page(deviation(values)), Json::array({round_for_page(center)})});
-    }
-  }
-  plot.signals = {{"x_title", fmt::format("distance in {}", report.distance_unit)},
-                  {"y_title", "count"},
-                  {"greatest", round_for_page(greatest)}};
-  return plot;
-}
-
 Table accuracy_table(const HeadReport& report) {
   Table table{.columns = {{"distance of the right key"},
                           {"right", Align::right},
@@ -293,8 +232,7 @@ Page make_page(const HeadReport& report) {
        {distance_plot(report, "mean attention", &HeadStatistics::AtDistance::attention, /*from_zero=*/true),
         distance_plot(report, "mean positional part of the score", &HeadStatistics::AtDistance::positional,
                       /*from_zero=*/false)}});
-  if (report.has_evidence())
-    page.sections.push_back({"The right key", "", {offset_plot(report), count_plot(report)}});
+  if (report.has_evidence()) page.sections.push_back({"The right key", "", {offset_plot(report)}});
   return page;
 }
 
@@ -318,7 +256,6 @@ Document make_head_document(HeadReport measured, const std::string& unfinished_r
   }
   document.page = [report] { return make_page(*report); };
   document.json = [report] { return to_json(*report); };
-  document.rows = [report] { return distance_table(*report); };
   return document;
 }
 

@@ -64,40 +64,6 @@ Table key_table(const Inspection& inspection, const Head& at, Index query) {
   return table;
 }
 
-/// Returns the names of the maps of all layers, in the order of their first layers.
-std::vector<std::string> map_names(const Inspection& inspection) {
-  std::vector<std::string> names;
-  for (const std::vector<AttentionMap>& maps : inspection.layers) {
-    for (const AttentionMap& map : maps)
-      if (std::ranges::find(names, map.name) == names.end()) names.push_back(map.name);
-  }
-  return names;
-}
-
-/// Returns one table of all layers and heads. Scores of hidden keys, and maps that a layer does not have, are
-/// empty.
-Table make_long_table(const Inspection& inspection, Index query) {
-  Table all{.columns = {{"layer"}, {"head"}, {"query"}, {"key"}, {"word"}}};
-  const std::vector<std::string> names = map_names(inspection);
-  for (const std::string& name : names) all.columns.push_back({name});
-  all.columns.push_back({"position term"});
-  for (const Head& at : heads_of(inspection)) {
-    const std::vector<AttentionMap>& maps = inspection.layers[at.layer];
-    const Locality measured = locality(inspection, at);
-    for (Index key = 0; key < inspection.keys(query); ++key) {
-      all.rows.push_back({fmt::format("{}", at.layer), fmt::format("{}", at.head), fmt::format("{}", query),
-                          fmt::format("{}", key), inspection.tokens[static_cast<size_t>(key)]});
-      for (const std::string& name : names) {
-        const auto map = std::ranges::find(maps, name, &AttentionMap::name);
-        const double value = map == maps.end() ? NAN : map->values[at.head](query, key);
-        all.rows.back().push_back(std::isfinite(value) ? fmt::format("{:.6g}", value) : "");
-      }
-      all.rows.back().push_back(measured == Locality::none ? "" : to_string(measured));
-    }
-  }
-  return all;
-}
-
 Json to_json(const Inspection& inspection) {
   Json json{{"task", inspection.id.task},      {"encoding", inspection.id.encoding}, {"seed", inspection.id.seed},
             {"split", inspection.split},       {"words", inspection.tokens},         {"scored", inspection.scored},
@@ -267,7 +233,6 @@ Document make_inspection_document(Inspection inspected, Index query) {
   }
   document.page = [=] { return make_page(*inspection, query); };
   document.json = [=] { return to_json(*inspection); };
-  document.rows = [=] { return make_long_table(*inspection, query); };
   return document;
 }
 

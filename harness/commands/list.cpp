@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/enum_names.h"
-#include "encodings/aliases.h"
 #include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
@@ -70,10 +69,7 @@ std::vector<Line> encoding_lines() {
   std::vector<Line> lines;
   for (const std::string& name : encodings().names()) {
     const EncodingInfo& info = encodings().find(name).info;
-    const std::vector<std::string> aliases = aliases_of(name);
-    const std::string called = aliases.empty() ? "" : fmt::format("also {}; ", fmt::join(aliases, ", "));
-    const std::string causal = info.causal_only ? "causal only; " : "";
-    lines.push_back({to_string(info.family), name, causal + called + first_part(info.source, "; ")});
+    lines.push_back({to_string(info.family), name, in_short(info)});
   }
   return lines;
 }

@@ -20,7 +20,7 @@
 #include "harness/console/command.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
-#include "harness/console/status_line.h"
+#include "harness/console/progress.h"
 #include "harness/console/summary.h"
 #include "harness/runs/provenance.h"
 #include "harness/runs/result_files.h"
@@ -157,7 +157,7 @@ int merge(const MergeRequest& request) {
   read_user_files([&] { check_files(runs); });
   for (const ShardRun& run : runs) about["shards"].push_back(run.record.manifest.context);
   const std::vector<TaskBaseline> baselines = [&] {
-    const StatusLine status("measuring trivial predictors");
+    const Progress status("measuring trivial predictors");
     return measure_baselines(suite, count_cores());
   }();
   for (const auto& [path, record] : runs) check_lines(record, path, baselines);

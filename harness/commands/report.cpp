@@ -1,10 +1,7 @@
 // `posbench report`: the results of runs as a page of plots or as tables.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "base/error.h"
@@ -17,7 +14,6 @@
 #include "harness/console/selection.h"
 #include "harness/runs/page_options.h"
 #include "results/presentation/report_document.h"
-#include "results/presentation/report_page.h"
 
 namespace posbench {
 namespace {
@@ -25,35 +21,21 @@ namespace {
 struct ReportRequest {
   std::vector<std::filesystem::path> runs;  // reports, or run directories
   ReportChoice choice;
-  bool anonymous = false;
   Selection selection;
   Output output;
 };
 
-/// Removes host, paths and command from the reports, and paths from the names of the runs.
-void make_anonymous(std::vector<std::filesystem::path>& names, std::vector<Report>& reports) {
-  for (size_t n = 0; n < reports.size(); ++n) {
-    posbench::make_anonymous(reports[n]);
-    names[n] = fmt::format("run {}", n + 1);
-  }
-}
-
 /// Throws InputError if the reports cannot be shown together.
-void write_report(const ReportRequest& request, const std::vector<NamedReport>& runs) {
+void report(const ReportRequest& request) {
+  output_format(request.output);  // refuses an invalid format before anything is read
+  std::vector<Report> reports = read_run_reports(request.runs);
+  if (std::ranges::all_of(reports, [](const Report& report) { return report.experiments.empty(); }))
+    check_finished(reports.front(), request.runs.front());
+  select(request.selection, reports);
+  const std::vector<NamedReport> runs = name_reports(request.runs, reports);
   write_document(request.output,
                  read_user_files([&] { return make_report_document(runs, request.choice, page_options()); }));
   write_path(request.output.file);
-}
-
-void report(const ReportRequest& request) {
-  output_format(request.output);  // refuses an invalid format before anything is read
-  std::vector<std::filesystem::path> paths = request.runs;
-  std::vector<Report> reports = read_run_reports(paths);
-  if (std::ranges::all_of(reports, [](const Report& report) { return report.experiments.empty(); }))
-    check_finished(reports.front(), paths.front());
-  select(request.selection, reports);
-  if (request.anonymous) make_anonymous(paths, reports);
-  write_report(request, name_reports(paths, reports));
 }
 
 }  // namespace
@@ -68,22 +50,15 @@ void add_report(CommandLine& line) {
   command.flag("--by-split", request->choice.by_split,
                "one table for each task with a column for each split, instead of one table of means over splits");
   command
-      .flag("--by-length", request->choice.by_length,
-            "one table for each task with the accuracy at each multiple of the trained length, of every seed")
-      .excludes("--by-split");
-  command
       .flag("--separation", request->choice.separation,
             "the tasks that separate encodings, instead of accuracies: the variance between the means of the "
             "encodings, that over seeds, and their ratio, out of distribution")
-      .excludes("--by-split")
-      .excludes("--by-length");
-  command.flag("--anonymous", request->anonymous, "omit host, paths and command");
+      .excludes("--by-split");
   add_output(command, request->output);
   command.explain(
       {{"posbench report runs/mine", "tables"},
        {"posbench report runs/mine --metric loss", "mean cross-entropy instead of accuracy"},
        {"posbench report runs/mine --by-split", "every split of every task"},
-       {"posbench report runs/mine --by-length", "every multiple of the trained length"},
        {"posbench report runs/mine --separation", "the tasks that separate encodings"},
        {"posbench report runs/mine -t flip_flop --split ood_sparse", "a part of the results"},
        {"posbench report runs/mine -o mine.html", "a page of plots"},

@@ -21,7 +21,6 @@
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/progress.h"
-#include "harness/console/status_line.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/provenance.h"
 #include "harness/runs/reuse.h"
@@ -125,7 +124,7 @@ Document plan_document(const ClaimPlan& plan, const ReproduceRequest& request, c
   Table table{{{"run"}, {"task"}, {"encoding"}, {"seeds to train", Align::right}, {"core minutes", Align::right}},
               {}};
   double seconds = 0, wall_seconds = 0;
-  StatusLine status("measuring the runs");
+  Progress status("measuring the runs");
   for (size_t i = 0; i < plan.runs.size(); ++i) {
     status.set_progress(i, plan.runs.size());
     if (!request.shard.has(i)) continue;
@@ -164,7 +163,6 @@ int train(const ReproduceRequest& request, const ClaimPlan& plan, const fs::path
     execution.refuse_useless = false;
     execution.print_summary = false;
     execution.needs_resume_flag = false;
-    execution.verbosity = is_quiet() ? Verbosity::quiet : Verbosity::normal;
     execution.command = request.command;
     if (const int code = execute_run(plan.runs[i].config, execution)) return code;
   }
@@ -186,8 +184,7 @@ void check_unfinished(const ClaimPlan& plan, const fs::path& directory) {
   }
 }
 
-/// Judges the claims by the finished runs and prints the verdicts. Writes claims.json and claims.html after
-/// training.
+/// Judges the claims by the finished runs and prints the verdicts. Writes claims.json after training.
 void judge(const ReproduceRequest& request, ClaimPlan plan, const std::vector<fs::path>& directories) {
   AllEvidence evidence = collect_evidence(plan, directories);
   if (request.finished) {
@@ -205,10 +202,9 @@ void judge(const ReproduceRequest& request, ClaimPlan plan, const std::vector<fs
   Document document =
       make_claims_document(plan.claims, results, evidence, request.size, kClaimAlpha, directory.string());
   if (!request.judge_only) {
-    const fs::path file = directory / "claims.json", page = directory / "claims.html";
-    write_file(file, render(document, Format::json));
-    write_file(page, render(document, Format::html));
-    document.blocks.emplace_back(Facts{{{"claims", file.string()}, {"page", page.string()}}});
+    const fs::path file = directory / "claims.json";
+    write_file(file, to_json_text(document));
+    document.blocks.emplace_back(Facts{{{"claims", file.string()}}});
   }
   write_document(request.output, document);
 }

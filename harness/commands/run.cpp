@@ -37,7 +37,7 @@ namespace {
 
 struct Request : ExecutionOptions {
   ConfigArguments config;
-  bool resume = false, force = false, verbose = false;
+  bool resume = false, force = false;
   bool list_only = false, show_config = false;
 };
 
@@ -178,7 +178,6 @@ void explain_aliases(const ConfigArguments& config) {
 int run(Request& request) {
   if (request.verbose && is_quiet()) throw InputError("--verbose and --quiet exclude each other; give one");
   request.existing = request.resume ? Existing::resume : request.force ? Existing::replace : Existing::refuse;
-  request.verbosity = is_quiet() ? Verbosity::quiet : request.verbose ? Verbosity::verbose : Verbosity::normal;
   RunConfig config = continues_stored_run(request) ? read_stored_run(request) : make_config(request.config);
   continue_trace(request);
   explain_aliases(request.config);

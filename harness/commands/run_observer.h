@@ -1,7 +1,9 @@
 // Stores the results, checkpoints and models of a run while its experiments are trained.
 #pragma once
+#include <cstddef>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -11,16 +13,18 @@
 
 namespace posbench {
 
-/// The files of a run besides its results.
-struct RunFiles {
-  double checkpoint_every = 60;  // seconds of an experiment
-  bool models = false, losses = false;
+struct ObserverOptions {
+  double checkpoint_every = 60;         // seconds of an experiment
+  bool models = false, losses = false;  // the files besides the results
+  bool validations = false;             // print each one
+  size_t experiments = 0, jobs = 0;     // results that are missing, and experiments at once
+  double work = 0;                      // of all experiments, as on_progress counts it
 };
 
 class RunObserver final : public ExperimentObserver {
  public:
-  /// The references must outlive the object.
-  RunObserver(const RunFiles&, RunDirectory&, Progress&, size_t jobs);
+  /// The directory must outlive the object.
+  RunObserver(const ObserverOptions&, RunDirectory&);
 
   double on_start(const Experiment&, const Model&, LearningRateSweep&) override;
   void on_step(const Experiment&, const LearningRateSweep&) override;
@@ -38,10 +42,13 @@ class RunObserver final : public ExperimentObserver {
   /// of its extensions are missing, and its file is complete.
   std::filesystem::path losses_path(const Experiment&) const;
 
-  RunFiles files_;
+  void show_validation(const ExperimentId&, std::optional<double> rate, const CurvePoint&);
+  void show_finished(const ExperimentResult&, double seconds);
+
+  ObserverOptions options_;
   RunDirectory& directory_;
-  Progress& progress_;
-  size_t jobs_;
+  mutable Progress progress_;
+  size_t done_ = 0;
   std::set<ExperimentId> finished_before_;  // when the run was opened
   std::mutex mutex_;
 };

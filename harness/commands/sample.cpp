@@ -14,11 +14,10 @@
 #include "harness/commands/commands.h"
 #include "harness/config/config.h"
 #include "harness/console/command.h"
-#include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/exchange/sample_set.h"
 #include "harness/training/samples.h"
-#include "results/document/wrap.h"
+#include "results/document/document.h"
 #include "results/json/json.h"
 #include "tasks/task.h"
 
@@ -31,7 +30,7 @@ struct SampleRequest {
   std::optional<int> length;
   std::uint64_t seed = 0;
   AnswerLayout layout = AnswerLayout::by_attention;
-  bool json = false;
+  Output output;
 };
 
 /// Returns how a run uses a stream.
@@ -39,36 +38,32 @@ std::string use_of(const StreamId& id) {
   if (id.purpose == Purpose::train)
     return "the samples that a run trains on, in this order, unless its settings change the lengths";
   if (id.purpose == Purpose::validation) return "the samples of validation during training";
-  return fmt::format("the samples that a run tests on, split {}", id.split);
+  return "the samples that a run tests on";
 }
 
-std::string sample_text(const Task& task, std::uint64_t number, const SampleStream::Sample& sample) {
+/// Adds a line about a sample, and its tokens and answers.
+void describe_sample(const Task& task, std::uint64_t number, const SampleStream::Sample& sample,
+                     Document& document) {
   const auto& [example, length] = sample;
-  const auto is_scored = [&scored = example.scored](size_t t) {
-    return std::find(scored.begin(), scored.end(), static_cast<int>(t)) != scored.end();
-  };
   std::vector<std::string> words, ids, answers;
   std::vector<int> answer_ids;
   for (size_t t = 0; t < example.tokens.size(); ++t) {
-    const std::string mark = is_scored(t) ? "*" : "";
+    const bool is_scored = std::ranges::count(example.scored, static_cast<int>(t)) > 0;
+    const char* mark = is_scored ? "*" : "";
     words.push_back(task.token_text(example.tokens[t]) + mark);
     ids.push_back(fmt::format("{}{}", example.tokens[t], mark));
-    if (!is_scored(t)) continue;
+    if (!is_scored) continue;
     answers.push_back(task.token_text(example.targets[t]));
     answer_ids.push_back(example.targets[t]);
   }
-  std::string text = fmt::format("sample {}, length {}, {}; * marks scored tokens\n", number, length,
-                                 counted(example.tokens.size(), "token"));
-  const auto add = [&](const char* name, const std::string& value) {
-    constexpr size_t kColumn = 11;
-    text += fmt::format("  {:<9}{}\n", name, wrapped_lines(value, kColumn, list_width()));
-  };
-  add("words", fmt::format("{}", fmt::join(words, " ")));
-  add("ids", fmt::format("{}", fmt::join(ids, " ")));
-  add("answer", fmt::format("{}   (ids {})", fmt::join(answers, " "), fmt::join(answer_ids, " ")));
-  if (!example.evidence.empty()) add("evidence", fmt::format("at {}", fmt::join(example.evidence, " ")));
-  if (!example.distances.empty()) add("distance", fmt::format("{}", fmt::join(example.distances, " ")));
-  return text;
+  document.blocks.emplace_back(Text{fmt::format("sample {}, length {}, {}; * marks scored tokens", number, length,
+                                                counted(example.tokens.size(), "token"))});
+  document.blocks.emplace_back(
+      Facts{{{"words", fmt::format("{}", fmt::join(words, " "))},
+             {"ids", fmt::format("{}", fmt::join(ids, " "))},
+             {"answer", fmt::format("{} (ids {})", fmt::join(answers, " "), fmt::join(answer_ids, " "))},
+             {"evidence", fmt::format("{}", fmt::join(example.evidence, " "))},
+             {"distance", fmt::format("{}", fmt::join(example.distances, " "))}}});
 }
 
 Json sample_json(const Task& task, const SampleStream::Sample& sample) {
@@ -88,7 +83,6 @@ Json sample_json(const Task& task, const SampleStream::Sample& sample) {
           {"coordinates", e.coordinates}};
 }
 
-/// Writes the name of the stream and then its samples, one by one: as text, or as one JSON object.
 void write_samples(const SampleRequest& request) {
   RunConfig config = make_config({});
   config.evaluation.layout = request.layout;
@@ -101,25 +95,18 @@ void write_samples(const SampleRequest& request) {
   }
   if (request.length) set_length(*set.task, set.split, *request.length);
   const Task& task = set.made();
-  if (request.json) {
-    write_stdout(fmt::format(
-        "{{\n\"task\": {},\n\"stream\": {},\n\"split\": {},\n\"seed\": {},\n\"first\": {},\n\"samples\": [\n",
-        to_compact_json(request.task), to_compact_json(set.id.text()), to_compact_json(set.id.split), request.seed,
-        request.first));
-  } else {
-    const std::string title =
-        fmt::format("stream {} of {}, seed {}: {}", set.id.text(), request.task, request.seed, use_of(set.id));
-    write_lines(wrapped_lines(title, 0, list_width()) + "\n");
-  }
+  Json json{{"task", request.task}, {"stream", set.id.text()}, {"split", set.id.split},
+            {"seed", request.seed}, {"first", request.first},  {"samples", Json::array()}};
+  Document document{.title = fmt::format("stream {} of {}, seed {}: {}", set.id.text(), request.task, request.seed,
+                                         use_of(set.id))};
   for (int n = 0; n < request.count; ++n) {
     const std::uint64_t number = static_cast<std::uint64_t>(request.first) + n;
     const SampleStream::Sample sample = set.sample(number);
-    if (request.json) {
-      write_stdout(to_compact_json(sample_json(task, sample)) + (n + 1 < request.count ? ",\n" : "\n]\n}\n"));
-    } else {
-      write_lines(sample_text(task, number, sample));
-    }
+    describe_sample(task, number, sample, document);
+    json["samples"].push_back(sample_json(task, sample));
   }
+  document.json = [&json] { return json; };
+  write_document(request.output, document);
 }
 
 }  // namespace
@@ -128,7 +115,7 @@ void add_sample(CommandLine& line) {
   const auto request = std::make_shared<SampleRequest>();
   Command& command = line.add(kExplore, "sample", "Print samples of a task as tokens and ids, as a run uses them");
   command.name("task", request->task, ValueKind::task, "task, with or without options").required();
-  command.number("-n,--count", request->count, 1, 1000000, "number of samples");
+  command.number("-n,--count", request->count, 1, 10000, "number of samples");
   command.number("--first", request->first, 0, 1000000, "number of the first sample");
   command.name("--split,--stream", request->stream, ValueKind::split,
                "samples: train, validation, or a split for its test samples");
@@ -138,7 +125,7 @@ void add_sample(CommandLine& line) {
   command.choice(
       "--layout", request->layout, names_of(request->layout).rows(),
       "layout of the answers: by the attention of the model, as inputs of a causal model, or as empty slots");
-  command.flag("--json", request->json, "output as JSON");
+  add_json(command, request->output, "output as JSON");
   command.explain({{"posbench sample flip_flop -n 3 --split ood_sparse", "samples of a test split"},
                    {"posbench sample flip_flop --split train", "samples of training"},
                    {"posbench sample reverse_string --layout slots --json", ""}});

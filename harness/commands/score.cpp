@@ -19,7 +19,7 @@
 #include "harness/config/user_files.h"
 #include "harness/console/command.h"
 #include "harness/console/output.h"
-#include "harness/console/status_line.h"
+#include "harness/console/progress.h"
 #include "harness/console/summary.h"
 #include "harness/exchange/answered_grids.h"
 #include "harness/exchange/answers.h"
@@ -253,7 +253,7 @@ int score(const ScoreRequest& request) {
   Json about = provenance(request.command);
   about[kTrainedElsewhere] = true;
   Report report = read_user_files([&] {
-    StatusLine status("scoring answers");
+    Progress status("scoring answers");
     std::vector<Scored> files;
     for (const std::filesystem::path& path : request.answers) {
       files.push_back(read_scored(path, request));

@@ -15,8 +15,8 @@
 #include "harness/console/command.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
+#include "harness/console/progress.h"
 #include "harness/console/read_reports.h"
-#include "harness/console/status_line.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/site_folder.h"
 
@@ -35,7 +35,7 @@ struct SiteRequest {
 void write_site(const SiteRequest& request) {
   const SiteFolder folder = read_user_files([&] { return SiteFolder(request.directory, request.force); });
   const std::vector<Report> submissions = read_run_reports(request.submissions.paths);
-  StatusLine status("reading the board");
+  Progress status("reading the board");
   const std::vector<StoredReport> stored = board_reports();
   const StoredReport& reference = stored.front();
   const BoardResults results =

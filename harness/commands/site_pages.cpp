@@ -54,7 +54,7 @@ std::vector<SiteEntry> site_entries(const Site& site) {
 
 /// Returns the board without the plots of single tasks, which have pages of their own.
 Document board_document(const BoardResults& results) {
-  Document document = make_board_document(results.all, results.board, results.texts, /*by_task=*/false);
+  Document document = make_board_document(results.all, results.board, results.texts);
   document.page = [whole = document.page] {
     Page page = whole();
     std::erase_if(page.sections, [](const Section& section) {

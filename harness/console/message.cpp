@@ -30,11 +30,11 @@ void write_note(std::string_view text) {
 
 int list_width() { return is_terminal() ? console_width() : std::numeric_limits<int>::max(); }
 
-void write_line(const std::string& text) {
+std::string fit_line(const std::string& text) {
   constexpr int kIndent = 4;
   const int width = message_width();
   const bool fits = width == 0 || static_cast<int>(text.size()) <= width;
-  write_message((fits ? text : indent_lines(wrap_text(text, 0, width - kIndent), kIndent)) + "\n");
+  return (fits ? text : indent_lines(wrap_text(text, 0, width - kIndent), kIndent)) + "\n";
 }
 
 void write_path(const std::optional<std::filesystem::path>& file) {

@@ -16,9 +16,9 @@ void write_error(std::string_view text);
 /// Writes a note and a new line; nothing with --quiet.
 void write_note(std::string_view text);
 
-/// Writes a message and an end of line. On a terminal the text is broken at spaces, and its further lines are
+/// Returns a message with an end of line. For a terminal the text is broken at spaces, and its further lines are
 /// indented.
-void write_line(const std::string& text);
+std::string fit_line(const std::string& text);
 
 /// Writes the path of a file that a command has written, unless --quiet is given. Empty: there is no file.
 void write_path(const std::optional<std::filesystem::path>& file);

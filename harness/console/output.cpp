@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +31,16 @@ bool wants_color() {
   if (color_choice() != "auto") return color_choice() == "always";
   const char* no_color = std::getenv("NO_COLOR");
   return (no_color == nullptr || *no_color == '\0') && can_color();
+}
+
+/// Returns ".txt, .html, .md, .csv, .json or .tex".
+std::string known_extensions() {
+  std::string text;
+  for (const Format& format : formats()) {
+    const bool is_last = &format == &formats().back();
+    text += (text.empty() ? "" : is_last ? " or " : ", ") + format.extension;
+  }
+  return text;
 }
 
 }  // namespace
@@ -84,38 +94,34 @@ void add_metric(Command& command, Metric& metric, bool has_effective_length) {
           has_effective_length ? ", or effective length" : ""));
 }
 
-void add_format(Command& command, Output& output, bool has_page) {
-  std::vector<std::pair<std::string, Format>> formats{{"console", Format::console},
-                                                      {"markdown", Format::markdown},
-                                                      {"csv", Format::csv},
-                                                      {"json", Format::json},
-                                                      {"latex", Format::latex}};
-  if (has_page) formats.insert(formats.end() - 1, {"html", Format::html});
-  command.choice<std::optional<Format>, Format>("--format", output.format, formats, "format of the output")
+void add_format(Command& command, Output& output) {
+  std::vector<std::pair<std::string, const Format*>> choices;
+  for (const Format& format : formats()) choices.emplace_back(format.name, &format);
+  command.choice<const Format*, const Format*>("--format", output.format, choices, "format of the output")
       .default_text("that of the file's extension, or console");
 }
 
-void add_output(Command& command, Output& output, bool has_page) {
-  command
-      .file("-o,--output", output.file,
-            fmt::format("output file, whose extension selects the format: {}.md, .csv, .json, .tex or .txt",
-                        has_page ? ".html, " : ""))
-      .default_text("standard output")
-      .output();
-  add_format(command, output, has_page);
+CommandOption& add_json(Command& command, Output& output, const std::string& help) {
+  return command.flag(
+      "--json", [&output] { output.format = &*std::ranges::find(formats(), "json", &Format::name); }, help);
 }
 
-Format output_format(const Output& output) {
+void add_output(Command& command, Output& output) {
+  command
+      .file("-o,--output", output.file,
+            fmt::format("output file, whose extension selects the format: {}", known_extensions()))
+      .default_text("standard output")
+      .output();
+  add_format(command, output);
+}
+
+const Format& output_format(const Output& output) {
   if (output.format) return *output.format;
-  if (!output.file) return Format::console;
-  static const std::map<std::string, Format> formats{{".html", Format::html}, {".md", Format::markdown},
-                                                     {".csv", Format::csv},   {".json", Format::json},
-                                                     {".tex", Format::latex}, {".txt", Format::console}};
-  const auto found = formats.find(output.file->extension().string());
-  if (found != formats.end()) return found->second;
-  throw InputError(
-      fmt::format("'{}' does not end in .html, .md, .csv, .json, .tex or .txt; use one of these, or add --format",
-                  output.file->string()));
+  if (!output.file) return formats().front();
+  const auto found = std::ranges::find(formats(), output.file->extension().string(), &Format::extension);
+  if (found != formats().end()) return *found;
+  throw InputError(fmt::format("'{}' does not end in {}; use one of these, or add --format", output.file->string(),
+                               known_extensions()));
 }
 
 ConsoleStyle console_style(const Output& output) {
@@ -133,7 +139,7 @@ void write_output(const Output& output, const std::string& text) {
 }
 
 void write_document(const Output& output, const Document& document) {
-  write_output(output, render(document, output_format(output), console_style(output)));
+  write_output(output, output_format(output).render(document, console_style(output)));
 }
 
 void write_stdout(std::string_view text) {

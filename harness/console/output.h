@@ -22,7 +22,7 @@ namespace posbench {
 
 struct Output {
   std::optional<std::filesystem::path> file;  // empty: standard output
-  std::optional<Format> format;
+  const Format* format = nullptr;             // of formats(); null: that of the file's extension
 };
 
 /// Adds --profile, --config and --set.
@@ -32,13 +32,15 @@ std::string& color_choice();
 /// Adds --metric. A command that compares splits does not offer the effective length.
 void add_metric(Command&, Metric&, bool has_effective_length = true);
 /// Adds --format.
-void add_format(Command&, Output&, bool has_page = true);
-/// Adds -o and --format. A command without a page does not offer HTML.
-void add_output(Command&, Output&, bool has_page = true);
+void add_format(Command&, Output&);
+/// Adds --json, which is short for --format json.
+CommandOption& add_json(Command&, Output&, const std::string& help);
+/// Adds -o and --format.
+void add_output(Command&, Output&);
 
 /// Returns the given format, or that of the file's extension, or console without a file. Throws InputError if the
 /// extension is not that of a format.
-Format output_format(const Output&);
+const Format& output_format(const Output&);
 /// Returns the width of the terminal and its colors. The width of a file and of a pipe is constant.
 ConsoleStyle console_style(const Output&);
 

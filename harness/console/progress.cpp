@@ -5,49 +5,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
+#include <exception>
 #include <mutex>
-#include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 
 #include "base/printable.h"
 #include "harness/console/message.h"
 #include "harness/console/terminal.h"
-#include "results/presentation/accuracy_text.h"
-#include "results/statistics/statistics.h"
 
 namespace posbench {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-std::string accuracies(double token, double sequence) {
-  return fmt::format("{:.3f} of tokens, {:.3f} of sequences", token, sequence);
-}
-
-/// Returns the sequence accuracy in distribution and that of the worst split out of distribution.
-std::string outcome(const ExperimentResult& result) {
-  if (result.status != Status::ok) return to_string(result.status) + ": " + result.reason;
-  if (result.tuning) return fmt::format("a tuning seed, best at learning rate {}", *result.learning_rate);
-  std::string text;
-  const std::string rate = result.learning_rate ? fmt::format(", learning rate {}", *result.learning_rate) : "";
-  double worst = 2;
-  for (const SplitResult& split : result.splits) {
-    const double right = accuracy(split.sequence);
-    if (split.kind == SplitKind::in_distribution) {
-      text = accuracy_text(right, 3) + " in distribution";
-    } else if (split.kind == SplitKind::out_of_distribution) {
-      worst = std::min(worst, right);
-    }
-  }
-  return (worst <= 1 ? fmt::format("{}, worst OOD split {}", text, accuracy_text(worst, 3)) : text) + rate;
-}
-
-}  // namespace
 
 std::string format_duration(double seconds) {
   if (seconds < 99.5) return fmt::format("{:.0f} s", seconds);
@@ -56,80 +24,102 @@ std::string format_duration(double seconds) {
   return fmt::format("{} h {} min", minutes / 60, minutes % 60);
 }
 
-Progress::Progress(Verbosity verbosity, int experiments, double work)
-    : verbosity_(verbosity),
-      draws_(verbosity != Verbosity::quiet && can_redraw()),
-      experiments_(experiments),
-      work_(work),
-      start_(Clock::now()),
-      drawn_(start_) {}
-
-std::string Progress::time_left() const {
-  const double elapsed = seconds_since(start_);
-  if (elapsed < 2 || work_done_ <= 0) return "estimating the time left";
-  return "about " + format_duration(elapsed * std::max(0.0, work_ - work_done_) / work_done_) + " left";
+Progress::Progress(std::string_view text, double work)
+    : work_(work), is_terminal_(can_redraw()), text_(to_one_line(text)) {
+  if (is_quiet() || (work > 0 && !is_terminal_)) return;
+  try {
+    thread_ = std::thread([this] {
+      try {
+        redraw_until_done();
+      } catch (const std::exception&) {  // without memory there is no line
+      }
+    });
+  } catch (const std::system_error&) {  // without a thread there is no line
+  }
 }
 
-void Progress::erase() {
-  if (draws_) write_message("\r\x1b[K");
+Progress::~Progress() {
+  {
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+  }
+  ended_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  clear();
 }
 
-void Progress::draw() {
-  if (!draws_) return;
-  constexpr int kMaxBar = 30, kMinBar = 5;
-  const std::string text = fmt::format(" {}/{}, {}", done_, experiments_, time_left());
-  const int columns = message_width() > 0 ? message_width() : 80;
-  const int space = columns - static_cast<int>(text.size()) - 3;  // a wrapped line could not be redrawn
-  const int width = std::clamp(space, 0, kMaxBar);
-  const int filled = static_cast<int>(width * std::min(1.0, work_done_ / std::max(work_, 1e-9)));
-  const std::string bar = width < kMinBar ? "" : fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", width - filled);
-  write_message("\r\x1b[K" + (bar + text).substr(0, static_cast<size_t>(std::max(columns - 1, 1))));
-  std::fflush(stderr);
-  drawn_ = Clock::now();
+void Progress::set_text(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  text_ = to_one_line(text);
+}
+
+void Progress::set_progress(size_t done, size_t total) {
+  const std::lock_guard lock(mutex_);
+  done_ = done;
+  total_ = total;
 }
 
 void Progress::advance(double work) {
   const std::lock_guard lock(mutex_);
   work_done_ += work;
-  if (seconds_since(drawn_) > 0.2) draw();
 }
 
-void Progress::finished(const ExperimentResult& result, double seconds) {
+void Progress::write(const std::string& lines) {
   const std::lock_guard lock(mutex_);
-  ++done_;
-  if (verbosity_ == Verbosity::quiet) return;
+  const bool was_drawn = is_drawn_;
   erase();
-  const std::string left = done_ < experiments_ ? "; " + time_left() : "";
-  write_line(fmt::format("[{}/{}] {} on {}, seed {}: {} ({} of core time{})", done_, experiments_,
-                         result.id.encoding, result.id.task, result.id.seed, to_printable(outcome(result)),
-                         format_duration(seconds), draws_ ? "" : left));
-  draw();
+  write_message(lines);
+  if (was_drawn) draw();
 }
 
-void Progress::validated(const ExperimentId& id, std::optional<double> rate, const CurvePoint& point) {
-  if (verbosity_ != Verbosity::verbose) return;
-  std::string text =
-      fmt::format("{} on {}, seed {}{}: step {}, loss {:.4f}, validation {}\n", id.encoding, id.task, id.seed,
-                  rate ? fmt::format(", learning rate {}", *rate) : "", point.step, point.loss.value_or(NAN),
-                  accuracies(point.validation_token, point.validation_sequence));
-  for (const SplitAccuracy& split : point.splits)
-    text += fmt::format("    {}: {}\n", split.split, accuracies(split.token, split.sequence));
+void Progress::clear() {
   const std::lock_guard lock(mutex_);
   erase();
-  write_message(to_printable_lines(text));
-  draw();
 }
 
-void Progress::warn(const std::string& text) {
+std::string Progress::time_left() {
   const std::lock_guard lock(mutex_);
-  erase();
-  write_line(to_one_line(text));
-  draw();
+  return estimate();
 }
 
-void Progress::close() {
-  const std::lock_guard lock(mutex_);
-  erase();
+void Progress::redraw_until_done() {
+  using std::chrono::duration;
+  std::unique_lock lock(mutex_);
+  const auto wait = [&](double seconds) {
+    return ended_.wait_for(lock, duration<double>(seconds), [&] { return has_ended_; });
+  };
+  if (work_ == 0 && wait(2)) return;
+  do {
+    draw();
+  } while (!wait(is_terminal_ ? 0.5 : 30));
+}
+
+void Progress::draw() {
+  constexpr int kMaxBar = 30, kMinBar = 5;
+  const std::string count = total_ > 0 ? fmt::format(", {} of {}", done_, total_) : "";
+  std::string line = fmt::format("{}{}, {}", text_, count, work_ > 0 ? estimate() : format_duration(seconds()));
+  is_drawn_ = true;
+  if (!is_terminal_) return write_message(line + "\n");
+  const int columns = message_width() > 0 ? message_width() : 80;
+  const int width = std::min(columns - static_cast<int>(line.size()) - 4, kMaxBar);  // a wrapped line stays
+  if (work_ > 0 && width >= kMinBar) {
+    const int filled = static_cast<int>(width * std::min(1.0, work_done_ / work_));
+    line += fmt::format(" [{:#<{}}{:.<{}}]", "", filled, "", width - filled);
+  }
+  write_message("\r\x1b[K" + line.substr(0, static_cast<size_t>(std::max(columns - 1, 1))));
+}
+
+void Progress::erase() {
+  if (is_drawn_ && is_terminal_) write_message("\r\x1b[K");
+  is_drawn_ = false;
+}
+
+double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+std::string Progress::estimate() const {
+  const double elapsed = seconds();
+  if (elapsed < 2 || work_done_ <= 0) return "estimating the time left";
+  return "about " + format_duration(elapsed * std::max(0.0, work_ - work_done_) / work_done_) + " left";
 }
 
 }  // namespace posbench

@@ -1,46 +1,58 @@
-// Shows the progress of a suite: a line for each finished experiment, and below them, on a terminal, a line with
-// the time that is left.
+// Shows the state of a command that takes long.
 #pragma once
 #include <chrono>
+#include <condition_variable>
+#include <cstddef>
 #include <mutex>
-#include <optional>
 #include <string>
-
-#include "results/types/experiment_result.h"
+#include <string_view>
+#include <thread>
 
 namespace posbench {
 
-enum class Verbosity { quiet, normal, verbose };
-
+/// Writes the current work to standard error while it lives: on a terminal in a line that is redrawn, elsewhere in
+/// a line every half minute. Silent with --quiet. All functions may be called from any thread.
 class Progress {
  public:
-  /// `work` is the size of the whole suite in any unit; `experiments` is the number of its experiments.
-  Progress(Verbosity, int experiments, double work);
+  /// Appears after two seconds. If the work is known, in any unit, it appears at once, has the time that is left
+  /// and is on terminals only.
+  explicit Progress(std::string_view text, double work = 0);  // "measuring trivial predictors"
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
 
-  /// Adds work that was done since the last call. May be called from any thread.
+  void set_text(std::string_view text);
+  /// Shows "done of total".
+  void set_progress(size_t done, size_t total);
+  /// Adds work that was done since the last call.
   void advance(double work);
-  /// Reports a validation of an experiment in training, with Verbosity::verbose. `rate` is the learning rate, if
-  /// there are several. May be called from any thread.
-  void validated(const ExperimentId&, std::optional<double> rate, const CurvePoint&);
-  /// Reports a finished experiment. May be called from any thread.
-  void finished(const ExperimentResult&, double seconds);
-  /// Writes a warning, even with Verbosity::quiet. May be called from any thread.
-  void warn(const std::string&);
-  /// Removes the line with the time that is left.
-  void close();
+  /// Writes lines above the line, even with --quiet.
+  void write(const std::string& lines);
+  /// Removes the line before something else is printed. It is drawn again later.
+  void clear();
+  /// Returns "about 12 min left".
+  std::string time_left();
 
  private:
-  /// The methods below are called with the lock held.
-  void draw();  // at the cursor, which is at its beginning or on the former line
-  void erase();
-  std::string time_left() const;
+  using Clock = std::chrono::steady_clock;
 
+  // The lock is held in the functions below.
+  void redraw_until_done();
+  void draw();
+  void erase();
+  double seconds() const;
+  std::string estimate() const;
+
+  const Clock::time_point start_ = Clock::now();
+  const double work_;
+  const bool is_terminal_;
+  std::string text_;
+  double work_done_ = 0;
+  size_t done_ = 0, total_ = 0;
+  bool is_drawn_ = false, has_ended_ = false;
   std::mutex mutex_;
-  Verbosity verbosity_;
-  bool draws_;  // a line that is redrawn
-  int experiments_, done_ = 0;
-  double work_, work_done_ = 0;
-  std::chrono::steady_clock::time_point start_, drawn_;
+  std::condition_variable ended_;
+  std::thread thread_;
 };
 
 /// Returns "41 s", "12 min" or "3 h 20 min".

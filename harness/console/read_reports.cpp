@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "harness/config/user_files.h"
-#include "harness/console/status_line.h"
+#include "harness/console/progress.h"
 #include "harness/runs/run_reader.h"
 #include "model/block.h"
 #include "tasks/registry.h"
@@ -37,7 +37,7 @@ std::string recurrent_block_of(const Report& report) {
 }  // namespace
 
 Report read_run_report(const std::filesystem::path& path) {
-  const StatusLine status("reading " + path.string());
+  const Progress status("reading " + path.string());
   return read_report_or_run(path);
 }
 
@@ -75,7 +75,7 @@ void add_reports(Command& command, AddedReports& added) {
 BoardReport read_board(const AddedReports& added) {
   const std::vector<Report> users = read_run_reports(added.paths);
   return read_user_files([&] {
-    const StatusLine status("reading the board");
+    const Progress status("reading the board");
     return merge_board(board_reports(), added, users);
   });
 }

@@ -378,7 +378,7 @@ SummarizedReport RunDirectory::write_report(const std::vector<TaskBaseline>& tas
 
 std::string RunDirectory::page(const SummarizedReport& shown) const {
   const NamedReport run{path_.string(), shown.report};
-  return render(make_report_document({&run, 1}, {}, page_options(), shown.summary), Format::html);
+  return to_html(make_report_document({&run, 1}, {}, page_options(), shown.summary));
 }
 
 void RunDirectory::write_page(const std::string& page) const { write_file(path_ / kPageFile, page, kReplace); }

@@ -1,7 +1,7 @@
 """Provides the plots of the program's pages as Vega specifications, for notebooks and for papers.
 
-The program writes the plots: the page of a report, a comparison or a board contains the specification of each kind of plot,
-and the values of each plot. The functions here put these together, as the page does in a browser.
+The program writes the specification of each kind of plot, and the values of each plot (--format plots). The functions here
+put these together, as its page does in a browser.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -134,46 +133,19 @@ def _check_sizes(formats: Sequence[str], width: float, font_size: float) -> None
         raise ProgramError("figures need vl-convert-python; install it with pip install 'posbench[figures]'") from None
 
 
-class _Documents(HTMLParser):
-    """Collects the texts of the script elements whose type is JSON, by their ids."""
-
-    def __init__(self, page: str):
-        super().__init__()
-        self.texts: dict[str, str] = {}
-        self._id: str | None = None
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._id = dict(attrs).get("id") if ("type", "application/json") in attrs else None
-
-    def handle_endtag(self, tag: str) -> None:
-        self._id = None
-
-    def handle_data(self, data: str) -> None:
-        if self._id:
-            self.texts[self._id] = self.texts.get(self._id, "") + data
-
-
-def documents_of(page: str) -> dict[str, str]:
-    """Returns the JSON texts that a page of the program contains, by their ids."""
-    return _Documents(page).texts
-
-
-def plots_of(page: str, encodings: Sequence[str] | None = None) -> Plots:
-    """Returns the plots of a page that the program wrote. Curves are those of the given encodings, or else of the first
-    eight in the order of the page. Raises InputError for an encoding that the page does not have."""
-    documents = documents_of(page)
-    about, kinds = json.loads(documents["page"]), json.loads(documents["specifications"])
+def plots_of(text: str, encodings: Sequence[str] | None = None) -> Plots:
+    """Returns the plots that the program wrote with --format plots. Curves are those of the given encodings, or else of the
+    first eight in the order of the page. Raises InputError for an encoding that the plots do not have."""
+    written = json.loads(text)
+    about, kinds, all_rows = written["page"], written["specifications"], iter(written["rows"])
     for name in encodings or ():
         if name not in about["names"]:
             raise InputError(f"there is no encoding '{name}'; the encodings are {', '.join(about['names'])}")
     shown = about["names"][:_MOST_CURVES] if encodings is None else [n for n in about["names"] if n in encodings]
-    plots, number = [], 0
+    plots = []
     for section in about["sections"]:
         for plot in section["plots"]:
-            rows = _rows(json.loads(documents[f"rows{number}"]), plot["size"])
-            number += 1
+            rows = _rows(next(all_rows), plot["size"])
             if plot["kind"] == "curve" and about["names"]:
                 rows = [row for row in rows if row[0] in shown]
             spec = specification(about, kinds[plot["kind"]], plot, rows)
@@ -184,7 +156,7 @@ def plots_of(page: str, encodings: Sequence[str] | None = None) -> Plots:
 
 
 def _rows(columns: Sequence[Any], size: int) -> list[list[Any]]:
-    """Returns the rows of a plot. A page stores columns, and of a column of texts each text once."""
+    """Returns the rows of a plot. The program writes columns, and of a column of texts each text once."""
     values = [c if isinstance(c, list) else [c["texts"][at] for at in c["at"]] for c in columns]
     return [[column[row] for column in values] for row in range(size)]
 

@@ -19,7 +19,7 @@ class View:
         self._command, self._reports, self._flags = command, tuple(reports), tuple(flags)
 
     def write(self, form: str) -> str:
-        """Returns the output in a format of the program: console, markdown, latex, csv, json or html."""
+        """Returns the output in a format of the program, such as console, markdown, latex, csv, json or html."""
         with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
             paths = [Path(folder) / f"{n}.json" for n in range(1, len(self._reports) + 1)]
             for report, path in zip(self._reports, paths):
@@ -34,13 +34,13 @@ class View:
         return self.write("markdown")
 
     @cached_property
-    def _page(self) -> str:
-        return self.write("html")
+    def _plots(self) -> str:
+        return self.write("plots")
 
     def plots(self, encodings: Sequence[str] | None = None) -> Plots:
         """Returns the plots of the page of the program, for notebooks and papers. Curves are those of the given encodings,
         or else of the first eight of the page."""
-        return plots_of(self._page, encodings)
+        return plots_of(self._plots, encodings)
 
     def __str__(self) -> str:
         return self.write("console")

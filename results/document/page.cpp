@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,18 +50,26 @@ Json write_column(const Json& rows, size_t column) {
   return {{"texts", texts}, {"at", values}};
 }
 
-/// Stores the rows of each plot in a separate script, so that a browser parses them when the plot is drawn.
-std::string rows(const Page& page) {
-  std::string text;
-  size_t number = 0;
+/// Returns the columns of each plot.
+std::vector<Json> rows_of(const Page& page) {
+  std::vector<Json> rows;
   for (const Section& section : page.sections) {
     for (const Plot& plot : section.plots) {
-      Json columns = Json::array();
+      Json& columns = rows.emplace_back(Json::array());
       for (size_t column = 0; column < plot.columns.size(); ++column)
         columns.push_back(write_column(plot.rows, column));
-      text += fmt::format("<script type=\"application/json\" id=\"rows{}\">{}</script>\n", number++,
-                          to_script_json(columns));
     }
+  }
+  return rows;
+}
+
+/// Stores the rows of each plot in a separate script, so that a browser parses them when the plot is drawn.
+std::string row_scripts(const Page& page) {
+  std::string text;
+  size_t number = 0;
+  for (const Json& columns : rows_of(page)) {
+    text += fmt::format("<script type=\"application/json\" id=\"rows{}\">{}</script>\n", number++,
+                        to_script_json(columns));
   }
   return text;
 }
@@ -69,14 +78,14 @@ Json write_section(const Section& section) {
   return {{"title", section.title}, {"about", section.about}, {"plots", write_list(section.plots, write_plot)}};
 }
 
-std::string data(const Page& page) {
-  return to_script_json({{"item_plural", page.items.plural},
-                         {"names", page.items.names},
-                         {"families", page.items.families},
-                         {"styles", page.items.styles},
-                         {"tasks", page.items.tasks},
-                         {"runs", page.items.runs},
-                         {"sections", write_list(page.sections, write_section)}});
+Json data(const Page& page) {
+  return {{"item_plural", page.items.plural},
+          {"names", page.items.names},
+          {"families", page.items.families},
+          {"styles", page.items.styles},
+          {"tasks", page.items.tasks},
+          {"runs", page.items.runs},
+          {"sections", write_list(page.sections, write_section)}};
 }
 
 std::string head(const Page& page) {
@@ -106,7 +115,7 @@ std::string site_scripts(const Page& page, const std::string& root) {
   return fmt::format(
       "<script type=\"application/json\" id=\"page\">{}</script>\n{}<script src=\"{}files/vega.js\"></script>\n"
       "<script src=\"{}files/plots.js\"></script>",
-      data(page), rows(page), root, root);
+      to_script_json(data(page)), row_scripts(page), root, root);
 }
 
 using Parts = std::map<std::string_view, std::function<std::string()>>;
@@ -125,6 +134,21 @@ std::string fill_in(std::string_view rest, const Parts& parts) {
 }
 
 }  // namespace
+
+std::string_view find_part(std::string_view begin, std::string_view end) {
+  const size_t at = kPageTemplate.find(begin);
+  if (at == kPageTemplate.npos) throw std::logic_error(fmt::format("the page has no '{}'", begin));
+  const std::string_view rest = kPageTemplate.substr(at + begin.size());
+  return rest.substr(0, rest.find(end));
+}
+
+std::string_view plot_specifications() {
+  return find_part("<script type=\"application/json\" id=\"specifications\">", "</script>");
+}
+
+Json plots_json(const Page& page) {
+  return {{"page", data(page)}, {"specifications", Json::parse(plot_specifications())}, {"rows", rows_of(page)}};
+}
 
 std::string short_run_name(const std::string& path) {
   const size_t slash = path.find_last_of('/');
@@ -185,8 +209,8 @@ std::string to_html(const Page& page) {
                                  {"contents", [&] { return page.contents; }},
                                  {"content", [&] { return page.content; }},
                                  {"documents", [&] { return documents(page); }},
-                                 {"data", [&] { return data(page); }},
-                                 {"rows", [&] { return rows(page); }}});
+                                 {"data", [&] { return to_script_json(data(page)); }},
+                                 {"rows", [&] { return row_scripts(page); }}});
 }
 
 std::string to_html(const Page& page, const SitePart& site) {

@@ -40,8 +40,7 @@ struct Plot {
   Json signals = Json::object();  // values of the signals of the specification
   Json details =
       Json::object();  // for page.js: task, of a plot of one task; splits, whose counts are in it; pairs, of a map
-                       // of queries and keys, whose rows are not the names; opened_by, the claim whose name in
-                       // the address of the page opens the plot
+                       // of queries and keys, whose rows are not the names
 };
 
 struct Section {
@@ -86,6 +85,15 @@ std::string to_html(const Page&);
 
 /// Returns a page of a site.
 std::string to_html(const Page&, const SitePart&);
+
+/// Returns the plots for other programs: what the page states about them, the Vega specification of each kind, and
+/// the columns of each plot. A column of texts has each text once, and for each row the index of its text.
+Json plots_json(const Page&);
+
+/// Returns the part of the page template between two texts. Throws std::logic_error if it is missing.
+std::string_view find_part(std::string_view begin, std::string_view end);
+/// Returns the Vega specification of each kind of plot, as JSON.
+std::string_view plot_specifications();
 
 /// Returns the last folder or file of a run's path, for titles: "mine" for "runs/mine" and
 /// "runs/mine/report.json".

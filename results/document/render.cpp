@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -148,11 +147,13 @@ std::string to_latex(const Document& document) {
 
 std::string to_html(const Document& document) { return to_html(make_page(document)); }
 
+std::string to_plots(const Document& document) { return to_compact_json(plots_json(make_page(document))) + "\n"; }
+
 std::string to_csv(const Document& document) {
   if (document.rows) return to_csv(document.rows());
   const std::vector<const Table*> tables = tables_of(document);
   if (tables.size() == 1) return to_csv(*tables.front());
-  throw InputError("this output has no rows for csv; use --format console, markdown, latex, html or json");
+  throw InputError("this output has no rows for csv; use --format console or json, or another one of --help");
 }
 
 std::string to_json_text(const Document& document) {
@@ -173,22 +174,16 @@ std::string to_json_text(const Document& document) {
   return to_indented_json(json);
 }
 
-std::string render(const Document& document, Format format, const ConsoleStyle& style) {
-  switch (format) {
-    case Format::console:
-      return to_console_text(document, style);
-    case Format::markdown:
-      return to_markdown(document);
-    case Format::csv:
-      return to_csv(document);
-    case Format::json:
-      return to_json_text(document);
-    case Format::html:
-      return to_html(document);
-    case Format::latex:
-      return to_latex(document);
-  }
-  throw std::logic_error("not a format");
+const std::vector<Format>& formats() {
+  static const std::vector<Format> formats{
+      {"console", ".txt", [](const Document& d, const ConsoleStyle& style) { return to_console_text(d, style); }},
+      {"html", ".html", [](const Document& d, const ConsoleStyle&) { return to_html(d); }},
+      {"markdown", ".md", [](const Document& d, const ConsoleStyle&) { return to_markdown(d); }},
+      {"csv", ".csv", [](const Document& d, const ConsoleStyle&) { return to_csv(d); }},
+      {"json", ".json", [](const Document& d, const ConsoleStyle&) { return to_json_text(d); }},
+      {"plots", ".plots", [](const Document& d, const ConsoleStyle&) { return to_plots(d); }},
+      {"latex", ".tex", [](const Document& d, const ConsoleStyle&) { return to_latex(d); }}};
+  return formats;
 }
 
 }  // namespace posbench

@@ -2,25 +2,33 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "results/document/document.h"
 #include "results/document/table.h"
 
 namespace posbench {
 
-enum class Format { console, markdown, csv, json, html, latex };
+/// A format of documents.
+struct Format {
+  std::string name;                                             // the value of --format
+  std::string extension;                                        // of files, as in ".md"
+  std::string (*render)(const Document&, const ConsoleStyle&);  // only a console has a style
+};
 
-/// Returns the document in a format. The style applies to the console only.
-/// Throws InputError if the format is CSV and the document has no rows and not exactly one table.
-std::string render(const Document&, Format, const ConsoleStyle& = {});
+/// Returns all formats; the first is that of standard output. Options, their help, completion and messages read this
+/// table.
+const std::vector<Format>& formats();
 
 // The renderers. Plots are part of pages only; a console, Markdown and LaTeX have the tables beside them.
 std::string to_console_text(const Document&, const ConsoleStyle& = {});
 std::string to_markdown(const Document&);
 std::string to_latex(const Document&);
 std::string to_html(const Document&);
-std::string to_csv(const Document&);
 std::string to_json_text(const Document&);
+std::string to_plots(const Document&);  // JSON of the plots of the page, for notebooks
+/// Throws InputError if the document has no rows and not exactly one table.
+std::string to_csv(const Document&);
 
 /// Returns a page of a document. Texts before the first heading become notes at the top. Each heading begins a
 /// section, whose tables the reader can sort. Plots are drawn by scripts, in sections after all texts. Names are

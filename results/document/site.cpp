@@ -46,14 +46,6 @@ std::string folder_of(Names kind) {
   throw std::logic_error("a page of a name has no folder");
 }
 
-/// Returns the part of the page between two texts. Throws std::logic_error if it is missing.
-std::string_view find_part(std::string_view begin, std::string_view end) {
-  const size_t at = kPageTemplate.find(begin);
-  if (at == kPageTemplate.npos) throw std::logic_error(fmt::format("the page has no '{}'", begin));
-  const std::string_view rest = kPageTemplate.substr(at + begin.size());
-  return rest.substr(0, rest.find(end));
-}
-
 SiteFile make_licenses_page() {
   Page page{.title = "Licenses of Vega and D3"};
   page.notes = {
@@ -103,8 +95,6 @@ SiteFile make_site_page(const std::string& path, const Document& document, const
 }
 
 std::vector<SiteFile> make_shared_files(std::span<const SiteEntry> entries, const SiteAddresses& addresses) {
-  const std::string_view specifications =
-      find_part("<script type=\"application/json\" id=\"specifications\">", "</script>");
   const std::string_view vega = find_part("<script>// Vega", "</script>");
   const std::string_view script = find_part("<script>\"use strict\";", "</script>");
   Json names = Json::array();
@@ -123,7 +113,7 @@ std::vector<SiteFile> make_shared_files(std::span<const SiteEntry> entries, cons
       {"files/plots.js", fmt::format("\"use strict\";\n{{\nconst node = document.createElement(\"script\");\n"
                                      "node.type = \"application/json\";\nnode.id = \"specifications\";\n"
                                      "node.textContent = JSON.stringify({});\ndocument.body.append(node);\n}}\n{}",
-                                     specifications, script)},
+                                     plot_specifications(), script)},
       {"files/site.js", std::string(kSiteScript)},
       {"files/names.js", fmt::format("const posbench_names = {};\n", to_script_json(names))}};
 }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -102,26 +101,17 @@ void add_notes(const std::vector<std::string>& notes, Blocks& blocks) {
   for (const std::string& note : notes) blocks.emplace_back(Note{note});
 }
 
-/// Adds the definition of each task and its table.
-void add_tasks(const Board& board, const BoardTexts& words, Blocks& blocks) {
-  for (const BoardTask& task : board.tasks) {
-    blocks.emplace_back(Heading{fmt::format("{}, {}", task.task, split_title(task))});
-    blocks.emplace_back(Text{words.about ? words.about(task.task) : ""});
-    blocks.emplace_back(Text{task_summary_text(task, board.options)});
-    blocks.emplace_back(board_table(task));
-  }
+/// Adds the definition of the only task and its table.
+void add_task(const Board& board, const BoardTexts& words, Blocks& blocks) {
+  const BoardTask& task = board.tasks.front();
+  blocks.emplace_back(Heading{fmt::format("{}, {}", task.task, split_title(task))});
+  blocks.emplace_back(Text{words.about ? words.about(task.task) : ""});
+  blocks.emplace_back(Text{task_summary_text(task, board.options)});
+  blocks.emplace_back(board_table(task));
   add_notes(board_length_notes(board), blocks);
 }
 
-constexpr const char* kAboutByTask = "The flag --by-task prints every task with its definition and all rows.";
-
-/// Adds the tables of one encoding, or recurrent model, on several tasks.
-void add_encoding(const Board& board, Blocks& blocks) {
-  blocks.emplace_back(Text{overview_text(board)});
-  std::ranges::move(overview_blocks(board), std::back_inserter(blocks));
-  if (!board.tasks.front().rows.empty()) blocks.emplace_back(Note{kAboutInterquartileMean});
-  blocks.emplace_back(Note{kAboutByTask});
-}
+constexpr const char* kAboutTask = "With -t TASK it prints the definition and all rows of a task.";
 
 /// Adds the table of a few encodings on several tasks, the best over all tasks first, and their means over the
 /// tasks.
@@ -131,12 +121,13 @@ void add_few(const Board& board, std::vector<std::string> encodings, Blocks& blo
     return std::ranges::find(over.rows, encoding, &OverTasksRow::encoding) - over.rows.begin();
   });
   blocks.emplace_back(side_by_side_table(board, encodings));
-  blocks.emplace_back(over_tasks_table(over));
-  std::vector<std::string> notes = over_tasks_notes(over, board.options);
-  if (!over.tasks.empty())
+  if (!over.rows.empty()) {  // not only recurrent models
+    blocks.emplace_back(over_tasks_table(over));
+    std::vector<std::string> notes = over_tasks_notes(over, board.options);
     notes.front() = fmt::format("Over {} tasks that an encoding has learned.", over.tasks.size());
-  add_notes(notes, blocks);
-  blocks.emplace_back(Note{kAboutByTask});
+    add_notes(notes, blocks);
+  }
+  blocks.emplace_back(Note{kAboutTask});
   add_notes(side_by_side_notes(board), blocks);
 }
 
@@ -148,16 +139,13 @@ void add_summary(const Board& board, Blocks& blocks) {
   const OverTasks over = summarize_over_tasks(board);
   if (over.rows.empty() && over.incomplete.empty() && !over.tasks.empty()) return;  // only recurrent models
   blocks.emplace_back(over_tasks_table(over));
-  if (Table pairs = pairs_over_tasks_table(over); !pairs.rows.empty()) blocks.emplace_back(std::move(pairs));
   add_notes(over_tasks_notes(over, board.options), blocks);
-  blocks.emplace_back(Note{kAboutByTask});
+  blocks.emplace_back(Note{kAboutTask});
 }
 
-void add_blocks(const Board& board, const BoardTexts& words, bool by_task, Blocks& blocks) {
-  if (by_task || board.tasks.size() == 1) {
-    add_tasks(board, words, blocks);
-  } else if (has_one_encoding(board)) {
-    add_encoding(board, blocks);
+void add_blocks(const Board& board, const BoardTexts& words, Blocks& blocks) {
+  if (board.tasks.size() == 1) {
+    add_task(board, words, blocks);
   } else if (const std::vector<std::string> few = few_encodings(board); !few.empty()) {
     return add_few(board, few, blocks);
   } else {
@@ -185,15 +173,14 @@ Page make_page(const BoardReport& all, const Board& board, const BoardTexts& tex
 
 }  // namespace
 
-Document make_board_document(const BoardReport& all, Board board, const BoardTexts& words, bool by_task,
-                             const ShowsRow& shown) {
+Document make_board_document(const BoardReport& all, Board board, const BoardTexts& words, const ShowsRow& shown) {
   const ShowsRow shows = shown ? shown : show_all;
   hide_rows(board, shows);
   if (board.tasks.empty())
     throw InputError(fmt::format("the board has no result of these tasks, encodings and family; select others{}",
                                  all.warnings.empty() ? "" : fmt::format(" ({})", fmt::join(all.warnings, "; "))));
   Document document;
-  add_blocks(board, words, by_task, document.blocks);
+  add_blocks(board, words, document.blocks);
   add_notes(all.warnings, document.blocks);
   document.rows = [=] { return board_csv(board, words); };
   document.json = [=, &all] {

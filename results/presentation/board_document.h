@@ -13,10 +13,10 @@ namespace posbench {
 /// Selects the rows that are shown.
 using ShowsRow = std::function<bool(const std::string& task, const std::string& encoding)>;
 
-/// Returns a row for each task, or every task with all its rows (`by_task`, or if there is one task). One encoding
-/// and a few have tables of their own. Tiers and counts are those of all rows. The report must outlive the
-/// document. Throws InputError if no row is shown.
-Document make_board_document(const BoardReport&, Board, const BoardTexts&, bool by_task, const ShowsRow& = {});
+/// Returns a row for each task, or all rows if there is one task. A few encodings have a table of their own.
+/// Tiers and counts are those of all rows. The report must outlive the document. Throws InputError if no row is
+/// shown.
+Document make_board_document(const BoardReport&, Board, const BoardTexts&, const ShowsRow& = {});
 
 /// Returns plots of the seeds of every encoding on one task of the board, by tier and with their costs: for the
 /// mean out of distribution and for each split.

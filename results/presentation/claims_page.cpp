@@ -1,11 +1,9 @@
 #include "results/presentation/claims_page.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <span>
@@ -21,11 +19,6 @@
 
 namespace posbench {
 namespace {
-
-/// Verdicts of claims that have a plot.
-constexpr Verdict kPlotted[] = {Verdict::contradicted, Verdict::weaker,        Verdict::rival_undertrained,
-                                Verdict::not_learned,  Verdict::too_few_seeds, Verdict::inconclusive,
-                                Verdict::reproduced};
 
 /// One line of a claim's plot.
 struct Line {
@@ -70,37 +63,6 @@ bool same_place(const std::vector<Line>& lines) {
   });
 }
 
-/// Returns "Found +0.21 (+0.10 to +0.32), published +0.15", for each rule.
-std::string findings(const Claim& claim, const ClaimResult& result) {
-  std::vector<std::string> parts;
-  for (size_t r = 0; r < claim.rules.size(); ++r) {
-    const std::string published = published_text(claim, claim.rules[r]);
-    parts.push_back(fmt::format("{}: found {}{}", rule_text(claim.rules[r]), found_text(result.rules[r]),
-                                published == "-" ? "" : ", published " + published));
-  }
-  return fmt::format("{}", fmt::join(parts, "; "));
-}
-
-std::string about(const Claim& claim, const ClaimResult& result) {
-  std::string text = fmt::format("{} ({}, {}). {} ({}: {}). {}", claim.name, claim.family, to_string(claim.kind),
-                                 claim.source, claim.read_from, claim.read_where, findings(claim, result));
-  text += fmt::format("; {}", to_string(result.verdict));
-  if (result.by_itself != result.verdict) text += fmt::format(" (by itself {})", to_string(result.by_itself));
-  if (!result.reason.empty()) text += ": " + result.reason;
-  text += '.';
-  std::vector<std::string> numbers;
-  std::string what;
-  for (const Published& published : claim.published) {
-    if (published.what != what) numbers.push_back(what = published.what);
-    numbers.back() +=
-        fmt::format("{} {} {:g}", numbers.back() == what ? ":" : ",", published.encoding, published.value);
-  }
-  if (!numbers.empty()) text += fmt::format(" Published: {}.", fmt::join(numbers, "; "));
-  if (claim.comparable && !claim.differs.empty())
-    text += fmt::format(" Differences from the source: {}.", claim.differs);
-  return text;
-}
-
 /// A dot of published_plots: a rule with a published value.
 struct PublishedDot {
   double published = 0, found = 0;
@@ -142,7 +104,7 @@ void add_dot(const Claim& claim, const ClaimResult& result,
   };
   plot.rows.push_back({claim.name, to_string(result.verdict), round_for_page(chosen->published),
                        round_for_page(chosen->found), end(&Interval::low), end(&Interval::high)});
-  plot.signals["addresses"][claim.name] = address;
+  if (!address.empty()) plot.signals["addresses"][claim.name] = address;
 }
 
 }  // namespace
@@ -172,29 +134,30 @@ std::vector<Plot> published_plots(std::span<const Claim> claims, std::span<const
     if (!is_judged(results[i].verdict)) continue;
     const auto difference = [&](size_t r) { return difference_dot(claim.rules[r], results[i].rules[r]); };
     const auto level = [&](size_t r) { return level_dot(claim, claim.rules[r], all); };
-    add_dot(claim, results[i], difference, address_of(claim), differences);
-    add_dot(claim, results[i], level, address_of(claim), levels);
+    const std::string address = address_of ? address_of(claim) : "";
+    add_dot(claim, results[i], difference, address, differences);
+    add_dot(claim, results[i], level, address, levels);
   }
   const auto holds_published = [](const Json& row) {
     return !row[4].is_null() && row[4] <= row[2] && row[2] <= row[5];
   };
+  const char* click = address_of ? " Click a dot to open its claim." : "";
   differences.about = fmt::format(
       "A dot is a claim whose source states both accuracies: {} of {}. A claim with several rules has the dot of the rule "
       "that decides it. On the dashed line, the found difference is the published one; below the dotted line, it is less "
       "than a quarter of it, the bound of a rule. {} of the intervals contain the published difference. The models are "
-      "smaller than the published ones, so another number does not show an error of the source. Click a dot to open its claim.",
-      differences.rows.size(), claims.size(), std::ranges::count_if(differences.rows, holds_published));
+      "smaller than the published ones, so another number does not show an error of the source.{}",
+      differences.rows.size(), claims.size(), std::ranges::count_if(differences.rows, holds_published), click);
   levels.about = fmt::format(
       "A dot is a claim about a level of one accuracy that its source states: {} of {}. On the dashed line, the mean is the "
-      "published accuracy. Click a dot to open its claim.",
-      levels.rows.size(), claims.size());
+      "published accuracy.{}",
+      levels.rows.size(), claims.size(), click);
   return {std::move(differences), std::move(levels)};
 }
 
-Plot claim_plot(const Claim& claim, const ClaimResult& result, const AllEvidence& all) {
+Plot claim_plot(const Claim& claim, const AllEvidence& all) {
   Plot plot{.kind = "strip",
             .title = claim.statement,
-            .about = about(claim, result),
             .columns = {{"row", "encoding"},
                         {"series", "in the claim"},
                         {"mean", "our mean"},
@@ -227,7 +190,6 @@ Plot claim_plot(const Claim& claim, const ClaimResult& result, const AllEvidence
                          round_for_page(published_accuracy(claim, *line.cell))});
   }
   plot.signals = {{"x_title", metric_info(claim.metric).title}, {"labels", std::move(labels)}};
-  plot.details["opened_by"] = claim.name;
   return plot;
 }
 
@@ -240,16 +202,7 @@ Page make_page(std::span<const Claim> claims, std::span<const ClaimResult> resul
             .notes = {fmt::format("Verdicts at the {} size.", to_string(size))}};
   const std::string agreement = published_contrasts_text(claims, results);
   if (!agreement.empty()) page.notes.insert(page.notes.begin(), "Published against found: " + agreement + ".");
-  page.sections.push_back(
-      {"Published and found", "",
-       published_plots(claims, results, all, [](const Claim& claim) { return "#claim=" + claim.name; })});
-  for (const Verdict verdict : kPlotted) {
-    Section section{fmt::format("Claims: {}", to_string(verdict)), kAboutEvidence, {}};
-    for (size_t i = 0; i < claims.size(); ++i) {
-      if (results[i].verdict == verdict) section.plots.push_back(claim_plot(claims[i], results[i], all));
-    }
-    page.sections.push_back(std::move(section));
-  }
+  page.sections.push_back({"Published and found", "", published_plots(claims, results, all)});
   return page;
 }
 
@@ -263,9 +216,6 @@ Document make_claims_document(std::span<const Claim> claims, std::span<const Cla
   document.rows = [=] { return claim_table(claims, results, /*every_row=*/true); };
   document.json = [=, &all] { return to_json(claims, results, all, size, alpha); };
   document.page = [=, &all] { return make_page(claims, results, all, size, directory); };
-  document.find_page = [](Names names, const std::string& name) {
-    return names == Names::claims ? "#claim=" + name : "";
-  };
   return document;
 }
 

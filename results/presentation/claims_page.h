@@ -18,19 +18,18 @@ inline constexpr const char* kAboutEvidence =
     "value, if it is an accuracy or an error.";
 
 /// Returns the verdicts of claims, which judge_claims() found with `alpha` by the runs in a directory. The page
-/// has the published and the found values, and a plot of the evidence of each claim: the seeds, their means, the
-/// bound of the mean, and the published value if it is an accuracy or an error. The arguments must outlive the
-/// document.
+/// has the published and the found values. The arguments must outlive the document.
 Document make_claims_document(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&, ClaimSize,
                               double alpha, const std::string& directory);
 
 /// Returns plots with a dot for each claim whose source has numbers: the published and the found difference of
-/// order rules, and the published and the found accuracy of level rules. `address_of` returns the address that the
-/// dot of a claim opens.
+/// order rules, and the published and the found accuracy of level rules. `address_of`, if there is one, returns
+/// the address that the dot of a claim opens.
 std::vector<Plot> published_plots(std::span<const Claim>, std::span<const ClaimResult>, const AllEvidence&,
-                                  const std::function<std::string(const Claim&)>& address_of);
+                                  const std::function<std::string(const Claim&)>& address_of = {});
 
-/// Returns the statement, the source and the verdict of a claim, and a plot of its evidence.
-Plot claim_plot(const Claim&, const ClaimResult&, const AllEvidence&);
+/// Returns a plot of the evidence of a claim: the seeds, their means, the bound of the mean, and the published
+/// value if it is an accuracy or an error.
+Plot claim_plot(const Claim&, const AllEvidence&);
 
 }  // namespace posbench

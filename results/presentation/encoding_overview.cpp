@@ -21,11 +21,6 @@
 namespace posbench {
 namespace {
 
-/// Returns the row of a task that has just one.
-const BoardRow& only_row(const BoardTask& task) {
-  return task.rows.empty() ? task.recurrent.front() : task.rows.front();
-}
-
 bool is_not_learned(const BoardRow& row) { return row.status == Verdict::not_learned; }
 
 /// Returns the tasks that `is_chosen`, best first.
@@ -36,7 +31,7 @@ std::vector<const BoardTask*> select_tasks(const Board& board, IsChosen is_chose
     if (is_chosen(task)) tasks.push_back(&task);
   }
   std::ranges::stable_sort(tasks, {}, [](const BoardTask* task) {
-    const BoardRow& row = only_row(*task);
+    const BoardRow& row = task->rows.front();
     return -(is_not_learned(row) ? row.in_distribution.value_or(0) : row.mean);
   });
   return tasks;
@@ -57,10 +52,10 @@ Table learned_table(const Board& board) {
                {"its mean", Align::right}},
               {}};
   const auto is_learned = [](const BoardTask& task) {
-    return task.mark.empty() && !is_not_learned(only_row(task));
+    return task.mark.empty() && !is_not_learned(task.rows.front());
   };
   for (const BoardTask* task : select_tasks(board, is_learned)) {
-    const BoardRow& row = only_row(*task);
+    const BoardRow& row = task->rows.front();
     const Tone tone = row.tier == 1 ? Tone::good : Tone::plain;
     table.rows.push_back({{task->task, tone},
                           {row.tier ? tier_text(row) : "-", tone},
@@ -79,10 +74,12 @@ Table other_table(const Board& board) {
                {"best encoding", Align::left, Names::encodings},
                {"its mean", Align::right}},
               {}};
-  const auto is_other = [](const BoardTask& task) { return !task.mark.empty() || is_not_learned(only_row(task)); };
+  const auto is_other = [](const BoardTask& task) {
+    return !task.mark.empty() || is_not_learned(task.rows.front());
+  };
   for (const BoardTask* task : select_tasks(board, is_other)) {
     table.rows.push_back(
-        {task->task, in_distribution_text(only_row(*task)), learned_by_text(*task, /*with_recurrent=*/false)});
+        {task->task, in_distribution_text(task->rows.front()), learned_by_text(*task, /*with_recurrent=*/false)});
     add_best(*task, table.rows.back());
   }
   return table;
@@ -114,25 +111,16 @@ bool has_different_tiers(const BoardTask& task, const std::vector<std::string>& 
 
 }  // namespace
 
-bool has_one_encoding(const Board& board) {
-  return std::ranges::all_of(board.tasks, [&](const BoardTask& task) {
-    return task.rows.size() + task.recurrent.size() == 1 &&
-           only_row(task).encoding == only_row(board.tasks.front()).encoding;
-  });
-}
-
 std::string overview_text(const Board& board) {
-  const BoardRow& first = only_row(board.tasks.front());
+  const BoardRow& first = board.tasks.front().rows.front();
   const auto count = [&](auto test) {
-    return std::ranges::count_if(board.tasks,
-                                 [&](const BoardTask& task) { return task.mark.empty() && test(only_row(task)); });
+    return std::ranges::count_if(
+        board.tasks, [&](const BoardTask& task) { return task.mark.empty() && test(task.rows.front()); });
   };
   std::vector<std::string> counts;
   const auto add = [&](const std::string& what, std::ptrdiff_t tasks) {
     if (tasks > 0) counts.push_back(fmt::format("{} on {}", what, tasks));
   };
-  add("learned",
-      count([](const BoardRow& row) { return row.is_recurrent && row.status != Verdict::not_learned; }));
   add("tier 1", count([](const BoardRow& row) { return row.tier == 1; }));
   add("a lower tier", count([](const BoardRow& row) { return row.tier && *row.tier > 1; }));
   add("too few seeds for a tier", count([](const BoardRow& row) { return row.status == Verdict::too_few_seeds; }));

@@ -14,9 +14,6 @@ inline constexpr const char* kAboutInterquartileMean =
     "Interquartile mean: mean of the middle half of all values of the encoding, with the 95 % interval over seeds; a "
     "task that it has not learned counts with its accuracy.";
 
-/// Returns true if each task of the board has just one row, of the same encoding or recurrent model.
-bool has_one_encoding(const Board&);
-
 /// Returns "cope on 65 tasks, out of distribution: tier 1 on 3, a lower tier on 4, ..., not learned on 28.
 /// Interquartile mean over the 45 that an encoding of the board has learned: 0.60 (0.58 to 0.62). Cost: 1.9x."
 std::string overview_text(const Board&);

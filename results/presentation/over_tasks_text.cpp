@@ -93,28 +93,6 @@ Table over_tasks_table(const OverTasks& over) {
   return table;
 }
 
-Table pairs_over_tasks_table(const OverTasks& over) {
-  const size_t count = over.rows.size();
-  Table table{{{"row better than column, in %"}}, {}};
-  if (count < 3 || count > 12) return table;
-  for (size_t n = 0; n < count; ++n) {
-    table.columns.push_back({fmt::format("{}", n + 1), Align::right});
-    table.rows.emplace_back(count + 1, Cell(""));
-    table.rows[n][0] = fmt::format("{} {}", n + 1, name_text(over.rows[n]));
-  }
-  for (size_t first = 0; first < count; ++first) {
-    for (size_t second = first + 1; second < count; ++second) {
-      const PairOverTasks pair = compare_over_tasks(over.rows[first], over.rows[second]);
-      if (!pair.first_is_better) continue;
-      const auto [value, interval] = *pair.first_is_better;
-      const char* mark = interval.low > 0.5 || interval.high < 0.5 ? "*" : "";
-      table.rows[first][second + 1] = fmt::format("{:.0f}{}", 100 * value, mark);
-      table.rows[second][first + 1] = fmt::format("{:.0f}{}", 100 - 100 * value, mark);
-    }
-  }
-  return table;
-}
-
 std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOptions& options) {
   std::vector<std::string> notes;
   if (over.tasks.empty()) {
@@ -151,10 +129,6 @@ std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOpti
       "the first encoding has a higher value than one of this encoding on the same task, over the tasks that both have "
       "learned. In brackets, 95 % by resampling tasks and seeds; the first encoding is chosen by the same values, which "
       "the interval does not cover.");
-  if (!pairs_over_tasks_table(over).rows.empty())
-    notes.push_back(
-        "row better than column: the same probability for each pair, in percent, over the tasks that both have learned. *: the "
-        "interval excludes 0.50. The pairs are not corrected for their number.");
   notes.push_back(
       "above: fraction of seeds with a higher value, mean over tasks (a point of the performance profile), without an "
       "interval. All by Agarwal et al. 2021, arXiv:2108.13264.");

@@ -15,10 +15,6 @@ namespace posbench {
 /// both have learned, the fractions of seeds above two thresholds, and the number of learned tasks.
 Table over_tasks_table(const OverTasks&);
 
-/// Returns the probability for each pair of encodings that the one of the row is better than the one of the
-/// column. Empty unless there are 3 to 12 encodings.
-Table pairs_over_tasks_table(const OverTasks&);
-
 /// Returns the definitions of the columns, the names of the tasks, and the tasks and encodings that are left out.
 std::vector<std::string> over_tasks_notes(const OverTasks&, const BoardOptions&);
 

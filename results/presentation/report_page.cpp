@@ -156,14 +156,4 @@ void add_report_plots(const Report& report, const PageOptions& options, AddedSec
   if (added == AddedSections::task) page.sections.push_back(learning_section(source));
 }
 
-void make_anonymous(Report& report) {
-  const auto remove_names = [](Json& context) {
-    if (!context.is_object()) return;
-    for (const char* key : {"host", "command"}) context.erase(key);
-  };
-  remove_names(report.context);
-  if (const auto shards = report.context.find("shards"); shards != report.context.end())
-    std::ranges::for_each(*shards, remove_names);  // the contexts of the runs that 'posbench merge' joined
-}
-
 }  // namespace posbench

@@ -34,7 +34,4 @@ enum class AddedSections {
 /// Adds plots of a report to a page, and its names to what the reader can select.
 void add_report_plots(const Report&, const PageOptions&, AddedSections, Page&);
 
-/// Removes the hosts and commands of a run, and of the shards of a merged one.
-void make_anonymous(Report&);
-
 }  // namespace posbench

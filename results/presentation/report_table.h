@@ -4,10 +4,15 @@
 #include <vector>
 
 #include "results/document/table.h"
-#include "results/presentation/length_table.h"
 #include "results/statistics/summary.h"
+#include "results/types/report.h"
 
 namespace posbench {
+
+struct TaskTable {
+  std::string task;
+  Table table;
+};
 
 /// Returns encodings as rows and tasks as columns. A cell has the effective length, if the report has a grid, and
 /// the mean of the metric over seeds, in / out of distribution. If most seeds have not learned the task, "not

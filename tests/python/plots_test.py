@@ -32,20 +32,20 @@ os.environ.update(POSBENCH_PROGRAM=str(Path(sys.argv[1]).resolve()), PYTHONPATH=
 sys.path.insert(0, str(ROOT / "python"))
 
 import posbench  # noqa: E402
-from posbench.plots import _rows, documents_of, specification  # noqa: E402
+from posbench.plots import _rows, specification  # noqa: E402
 
 WORK = tempfile.TemporaryDirectory(prefix="posbench-plots-")
 FOLDER = Path(WORK.name)
 REFERENCE = posbench.Report.load(ROOT / "results/data/reference/report.json")
 
 
-def all_specifications(documents):
-    """Returns the specifications of all plots of a page, with all of their rows."""
-    about, kinds = json.loads(documents["page"]), json.loads(documents["specifications"])
+def all_specifications(written):
+    """Returns the specifications of all plots, with all of their rows."""
+    about, kinds = written["page"], written["specifications"]
     plots = [plot for section in about["sections"] for plot in section["plots"]]
     return [
-        specification(about, kinds[plot["kind"]], plot, _rows(json.loads(documents[f"rows{n}"]), plot["size"]))
-        for n, plot in enumerate(plots)
+        specification(about, kinds[plot["kind"]], plot, _rows(rows, plot["size"]))
+        for plot, rows in zip(plots, written["rows"])
         if plot["kind"] in kinds
     ]
 
@@ -65,17 +65,19 @@ def test_specifications_are_those_of_the_page():
         return
     special = renamed(REFERENCE, {"rope": "toString", "cope": "rope:base=500", "alibi": "rope:base=100"})
     pages = {
-        "report": posbench.View("report", [special.data]).write("html"),
-        "compare": posbench.compare(REFERENCE, special, match={"rope": "rope:base=500"}).write("html"),
-        "board": posbench.board(tasks=["flip_flop"]).write("html"),
+        "report": posbench.View("report", [special.data]),
+        "compare": posbench.compare(REFERENCE, special, match={"rope": "rope:base=500"}),
+        "board": posbench.board(tasks=["flip_flop"]),
     }
     for name, page in pages.items():
-        path, documents = FOLDER / f"{name}.json", documents_of(page)
-        path.write_text(json.dumps(documents))
+        path, written = FOLDER / f"{name}.json", json.loads(page.write("plots"))
+        rows = {f"rows{n}": json.dumps(columns) for n, columns in enumerate(written.pop("rows"))}
+        path.write_text(json.dumps({key: json.dumps(value) for key, value in written.items()} | rows))
+        written["rows"] = [json.loads(columns) for columns in rows.values()]
         scripts = [ROOT / "results/document/page" / file for file in ("state.js", "plots.js")]
         command = [node, ROOT / "tests/python/plots.js", path, *scripts]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-        expected, found = json.loads(done.stdout), all_specifications(documents)
+        expected, found = json.loads(done.stdout), all_specifications(written)
         assert len(found) == len(expected) > 0
         for one, other in zip(found, expected):
             assert one == other, (name, one["description"])

@@ -320,7 +320,7 @@ TEST_CASE("recurrent models change no row, tier, count, card or recommendation o
   CHECK(json_after["tasks"][1]["recurrent"][0]["standing"] == "recurrent, not learned");
   CHECK(board_csv(after, kWords).rows.size() == board_csv(before, kWords).rows.size() + 2);
   const auto shows = [](const std::string&, const std::string& encoding) { return encoding == "lstm"; };
-  CHECK_THAT(to_html(make_board_document(merged, make_board(merged), kWords, false, shows)),
+  CHECK_THAT(to_html(make_board_document(merged, make_board(merged), kWords, shows)),
              ContainsSubstring("\"recurrent, not learned\""));
 
   SECTION("a task that no encoding ran is not on the board, and a warning says so") {

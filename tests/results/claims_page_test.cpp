@@ -59,24 +59,25 @@ TEST_CASE("claims are counted by kind, in one order, and kinds without claims ar
 }
 
 TEST_CASE(
-    "the page of claims has the published accuracies of what decides, and only those of its task and split") {
+    "the plot of a claim has the published accuracies of what decides, and only those of its task and split") {
   Claim with_numbers = claim({order("solves", "fails"), LevelRule{cell("mixed"), 0.97, {}}});
   with_numbers.kind = ClaimKind::published_number;
   with_numbers.published = {{"test error in %, task", "solves", 12.5},
                             {"mean gain in points", "fails", 3},
                             {"exact match in %, task", "mixed", 25}};
-  std::vector<Claim> claims = {with_numbers};
-  const AllEvidence all = three_encodings();
-  const auto page = [&] { return make_page(claims, judge_claims(claims, all), all); };
-  CHECK(page().find("Published against found: of 1 difference") < page().find("Verdicts at the reduced size"));
-  CHECK(page().find("[0.875,null,0.25]") != std::string::npos);  // the published accuracies of the three rows
-  claims[0].published[2].split = cell("mixed").split;
-  claims[0].published.push_back({"exact match in %, longer", "mixed", 50, "", "another_split"});
-  CHECK(page().find("[0.875,null,0.25]") != std::string::npos);  // one number of two is of the split of the rule
-  claims[0].published[2].task = "another task";
-  CHECK(page().find("[0.875,null,null]") != std::string::npos);
-  claims[0].kind = ClaimKind::other_task;
-  CHECK(page().find("[null,null,null]") != std::string::npos);
+  const auto published = [&] {
+    Json accuracies = Json::array();
+    for (const Json& row : claim_plot(with_numbers, three_encodings()).rows) accuracies.push_back(row[6]);
+    return accuracies;
+  };
+  CHECK(published() == Json({0.875, nullptr, 0.25}));
+  with_numbers.published[2].split = cell("mixed").split;
+  with_numbers.published.push_back({"exact match in %, longer", "mixed", 50, "", "another_split"});
+  CHECK(published() == Json({0.875, nullptr, 0.25}));  // one number of two is of the split of the rule
+  with_numbers.published[2].task = "another task";
+  CHECK(published() == Json({0.875, nullptr, nullptr}));
+  with_numbers.kind = ClaimKind::other_task;
+  CHECK(published() == Json({nullptr, nullptr, nullptr}));
 }
 
 TEST_CASE("a claim with published numbers has one dot, of the rule that decides it") {

@@ -69,18 +69,6 @@ TEST_CASE("a page is filled in at every place, and lets nothing out") {
   CHECK(kPageTemplate.find(" src=") == kPageTemplate.npos);
 }
 
-TEST_CASE("an anonymous report says neither where nor how it was made") {
-  Report report = small_report();
-  report.context["host"] = "my-host";
-  report.context["command"] = "posbench run -o some/where";
-  report.context["shards"] = {report.context, report.context};  // of a merged run
-  report.context["plugins"] = {{"mine.so", {{"sha256", "12"}}}};
-  make_anonymous(report);
-  const std::string page = make_page(report);
-  for (const char* trace : {"my-host", "some/where", "posbench run"}) CHECK(page.find(trace) == page.npos);
-  CHECK(page.find("mine.so") != page.npos);
-}
-
 TEST_CASE("numbers that are not finite are null on a page") {
   CHECK(round_for_page(0.12345678) == Json(0.123457));
   CHECK(round_for_page(0.9999999) == Json(0.999999));  // only 1 is all

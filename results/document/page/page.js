@@ -36,7 +36,6 @@ function follow_address() {
   apply();
   if (state.open) state.at = `section${page.sections.findIndex(section => section.title === state.open)}`;
   if (/^section\d+$/.test(state.at) && document.getElementById(state.at)) scroll_to(document.getElementById(state.at));
-  if (state.claim) open_claim();
 }
 follow_address();
 addEventListener("hashchange", () => {

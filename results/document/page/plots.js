@@ -154,15 +154,6 @@ const visibility = new IntersectionObserver(entries => {
 }, {rootMargin: "600px"});
 const draw_all = () => Promise.all(plots.filter(plot => !plot.drawn && !plot.node.closest("[hidden]")).map(draw));
 
-/// Opens the plot of the claim in the address, if there is one.
-function open_claim() {
-  const node = plots.find(plot => plot.details.opened_by === state.claim)?.node;
-  if (!node) return;
-  node.tabIndex = -1;
-  node.focus({preventScroll: true});  // so that the next Tab goes on from here
-  scroll_to(node);
-}
-
 /// Returns true if the filters select values of a plot.
 function is_selected({phase, task, encodings}) {
   if (task && task !== state.open && page.sections.some(section => section.is_screen)) return false;

@@ -27,12 +27,11 @@ function read_address() {
   state.sort = given.get("sort") || "rank";  // rank, family, name, or "task " and a task
   state.show = given.has("show") ? given.getAll("show").filter(name => family_of.has(name)) : null;  // null: the best of the selected ones
   state.at = given.get("at") || "";
-  state.claim = given.get("claim") || "";  // whose plot is shown
   state.open = given.get("open") || "";  // the task of the board whose plots are shown
 }
 function write_address() {
   const address = new URLSearchParams();
-  for (const key of ["text", "family", "sort", "at", "open", "claim"]) {
+  for (const key of ["text", "family", "sort", "at", "open"]) {
     if (state[key] && !(key === "sort" && state.sort === "rank")) address.set(key, state[key]);
   }
   if (state.show) for (const name of state.show.length ? state.show : [""]) address.append("show", name);

@@ -214,8 +214,8 @@ TEST_CASE("check accepts globs, and checks the variants of a registration") {
   const Outcome outcome = posbench_command(directory, "check 'kerple_l*' --variants -j 1");
   CHECK(outcome.code == 0);
   CHECK(outcome.out.find("pass kerple_log ") != std::string::npos);
-  CHECK(outcome.out.find("pass kerple_log:per_layer=true ") != std::string::npos);
-  CHECK(outcome.out.find("weaker with distance: yes") != std::string::npos);
+  CHECK(outcome.out.find("pass kerple_log:per_layer=true (") != std::string::npos);
+  CHECK(outcome.out.find("distance decay: yes") != std::string::npos);
   CHECK(posbench_command(directory, "check navigation_2d:size=12,length=3..40").code == 0);
   CHECK(refusal(directory, "check 'x?z'").find("'x?z' matches no encoding or task") != std::string::npos);
   CHECK(posbench_command(directory, "check 'kerple_l*' --variants -j 3").out == outcome.out);

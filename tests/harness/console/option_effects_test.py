@@ -29,8 +29,8 @@ class OptionEffects(Console):
 
     def test_a_file_extension_of_no_format_is_refused_with_a_message(self):
         for command in ("report full", "compare full full", "inspect full parity_check rope"):
-            self.refused(f"{command} -o x.pdf", "'x.pdf' does not end in .html, .md,", "--format")
-            self.refused(f"{command} -o plain", "'plain' does not end in .html, .md,")
+            self.refused(f"{command} -o x.pdf", "'x.pdf' does not end in .txt, .html, .md,", "--format")
+            self.refused(f"{command} -o plain", "'plain' does not end in .txt, .html, .md,")
             self.assertFalse((self.folder / "x.pdf").exists())
         self.assertEqual(posbench("report full -o x.pdf --format markdown", self.folder).returncode, 0)
         self.assertTrue((self.folder / "x.pdf").read_text().startswith("| encoding |"))

@@ -9,20 +9,6 @@ Object.assign(test, {
       marks: Object.fromEntries(["seed_dots", "thresholds", "published_values", "means"].map(name => [name, count(plot, name)]))}));
   },
 
-  // Clicks a dot of the plot of published values, and returns what the page then shows.
-  click_dot(name) {
-    const plot = posbench.plots.find(plot => plot.kind === "scatter"), dots = [...plot.view_node.querySelectorAll(".dots path")];
-    dots[plot.rows.findIndex(row => row[0] === name)].dispatchEvent(new MouseEvent("click", {bubbles: true}));
-    return {count: dots.length, names: plot.rows.map(row => row[0]), hash: location.hash};
-  },
-
-  async top_of(name) {
-    await test.settle();
-    return posbench.plots.find(plot => plot.details.opened_by === name).node.getBoundingClientRect().top;
-  },
-
-  markup_in_texts() { return document.querySelectorAll("figcaption b, td b").length; },
-
   // Returns the headings of sections with strips that are shown.
   async screens() {
     await posbench.draw_all();
