@@ -37,7 +37,7 @@ class NamesAndHelp(Console):
             "board -t grammar -q", "the board has no result of 'grammar'; 'posbench run -t grammar' makes some"
         )
         self.refused("export full parity_check rope --model-output m.npz", "expected the extension .safetensors")
-        self.refused("sample counting -n 0", "--count: '0' is not a number from 1 to 1000000")
+        self.refused("sample counting -n 0", "--count: '0' is not a number from 1 to 10000")
         self.refused("compare full full --alpha 2", "--alpha: '2' is not a number from 1e-09 to 0.5")
         self.refused("inspect full mqar rope", "the run has models/even_pairs-none-0.safetensors, ")
         version = posbench("-V", self.folder)
@@ -148,7 +148,7 @@ class NamesAndHelp(Console):
                     self.assertRegex(entry, r"\[(default: .+|required)\]", f"{command}: {entry}")
         compare = re.sub(r"\s+", " ", posbench("compare --help", self.folder).stdout)
         self.assertIn("-o, --output FILE output file, whose extension selects the format", compare)
-        self.assertIn("; one of console, markdown, csv, json, html, latex [default: that of the file's ext", compare)
+        self.assertIn("; one of console, html, markdown, csv, json, plots, latex [default: that of the file's ext", compare)
         self.assertIn("in a comparison of equal runs; 1e-09 to 0.5 [default: 0.05]", compare)
 
 
