@@ -32,7 +32,7 @@ other=(harness/analysis harness/config harness/exchange harness/runs results/jso
 printf '%-50s %9s %9s %9s\n' "" size limit goal
 for folder in "${core[@]}" "${shell[@]}" "${other[@]}"; do row "  $folder" "$(lines "$folder")" - -; done
 row "core: tasks, encodings, model, training, checks" "$(lines "${core[@]}")" 40000 40000
-row "shell: commands, console, presentation, document" "$(lines "${shell[@]}")" 16800 11500
+row "shell: commands, console, presentation, document" "$(lines "${shell[@]}")" 16550 11500
 row "shell and the rest" "$(lines "${shell[@]}" "${other[@]}")" 37300 27000
 row "core, shell and the rest" "$(lines "${core[@]}" "${shell[@]}" "${other[@]}")" - 64000
 row "tests" "$(lines tests)" 31900 29000

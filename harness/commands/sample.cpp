@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/config/config.h"
