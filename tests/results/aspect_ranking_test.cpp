@@ -130,7 +130,7 @@ TEST_CASE("the far grid decides on the length if all that learned the task have 
   CHECK(ranking.tasks[0].basis == LengthBasis::far_grid);
   CHECK(ranking.tasks[1].basis == LengthBasis::grid);
   CHECK(row_of(ranking, "cope").kept == std::vector<std::string>{"task1", "task2"});  // near it keeps task0, too
-  const std::string text = render(make_document(ranking), Format::markdown);
+  const std::string text = to_markdown(make_document(ranking));
   CHECK_THAT(text, ContainsSubstring("the evidence of an answer anywhere in the sequence: task0."));
   CHECK_THAT(text, ContainsSubstring("as near as in training: task1, task2."));
   const auto first =
