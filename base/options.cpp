@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -16,6 +17,28 @@
 #include "base/text.h"
 
 namespace posbench {
+namespace {
+
+std::string join_specs(const std::vector<Spec>& specs) {
+  std::vector<std::string> texts;
+  for (const Spec& spec : specs) texts.push_back(spec.text());
+  return fmt::format("{}", fmt::join(texts, ","));
+}
+
+/// Shortens a list that repeats to its shortest period.
+void shorten_to_period(std::vector<Spec>& specs) {
+  std::vector<std::string> texts;
+  for (const Spec& spec : specs) texts.push_back(spec.text());
+  for (size_t period = 1; period < texts.size(); ++period) {
+    if (texts.size() % period != 0 ||
+        !std::equal(texts.begin() + static_cast<std::ptrdiff_t>(period), texts.end(), texts.begin()))
+      continue;
+    specs.resize(period);
+    return;
+  }
+}
+
+}  // namespace
 
 const EnumNames<OptionType>& names_of(OptionType) {
   static const EnumNames<OptionType> names{{OptionType::integer, "integer"},   {OptionType::number, "number"},
@@ -161,9 +184,57 @@ void OptionTable::entry_spec(std::string name, Spec& value, std::vector<std::str
                       }});
 }
 
+void OptionTable::spec_list(std::string name, std::vector<Spec>& value, int& layers,
+                            std::vector<std::string> names, std::string help,
+                            std::function<Spec(const Spec&)> canonical) {
+  options_.push_back({std::move(name), OptionType::choice,
+                      fmt::format("one of {}, or several for the layers in turn", fmt::join(names, ", ")),
+                      std::move(help), [&value] { return join_specs(value); },
+                      [&value, &layers, names, canonical = std::move(canonical)](std::string_view text) {
+                        std::vector<Spec> specs;
+                        for (const std::string& piece : split_specs(text)) {
+                          if (piece.empty()) return false;
+                          const Spec spec = Spec::parse(piece);
+                          if (std::ranges::find(names, spec.name) == names.end()) return false;
+                          specs.push_back(canonical(spec));
+                        }
+                        if (specs.empty()) return false;
+                        shorten_to_period(specs);
+                        layers = std::max(layers, static_cast<int>(specs.size()));
+                        value = std::move(specs);
+                        return true;
+                      }});
+}
+
+void OptionTable::subset(std::string name, std::vector<std::pair<std::string, bool*>> members, std::string help) {
+  std::vector<std::string> names;
+  for (const auto& [member, is_set] : members) names.push_back(member);
+  options_.push_back({std::move(name), OptionType::text,
+                      fmt::format("none, or some of {}, separated by commas", fmt::join(names, ", ")),
+                      std::move(help),
+                      [members] {
+                        std::vector<std::string> set;
+                        for (const auto& [member, is_set] : members) {
+                          if (*is_set) set.push_back(member);
+                        }
+                        return set.empty() ? std::string("none") : fmt::format("{}", fmt::join(set, ","));
+                      },
+                      [members, names](std::string_view text) {
+                        const std::vector<std::string> given =
+                            text == "none" ? std::vector<std::string>{} : split_list(text, ',');
+                        const auto is_known = [&](const std::string& item) {
+                          return std::ranges::count(names, item) == 1 && std::ranges::count(given, item) == 1;
+                        };
+                        if (text.empty() || !std::ranges::all_of(given, is_known)) return false;
+                        for (const auto& [member, is_set] : members)
+                          *is_set = std::ranges::find(given, member) != given.end();
+                        return true;
+                      }});
+}
+
 void OptionTable::set(std::string_view name, std::string_view text, const std::string& owner) const {
   const auto option =
-      std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.name == name; });
+      std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.is_called(name); });
   if (option == options_.end()) {
     std::vector<std::string> names;
     for (const Option& o : options_) names.push_back(o.name);

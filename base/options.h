@@ -49,6 +49,9 @@ struct Option {
   std::function<std::string()> get;           // the current value, as a user would write it
   std::function<bool(std::string_view)> set;  // returns false if the text is not what is expected
   bool omit_default = false;                  // a configuration in JSON omits the default
+  std::string alias = "";                     // another name that set() accepts
+
+  bool is_called(std::string_view text) const { return text == name || (!alias.empty() && text == alias); }
 };
 
 class OptionTable {
@@ -88,6 +91,19 @@ class OptionTable {
                [&registry](const Spec& spec) { return registry.find(spec.name).canonical(spec); });
   }
 
+  /// Adds a list of such entries, one for each layer in turn. A list that repeats is stored once. A list that is
+  /// longer than `layers` raises it to its length.
+  template <class Registry>
+  void pattern(std::string name, std::vector<Spec>& value, int& layers, const Registry& registry,
+               std::string help) {
+    spec_list(std::move(name), value, layers, registry.names(), std::move(help),
+              [&registry](const Spec& spec) { return registry.find(spec.name).canonical(spec); });
+  }
+  /// Adds a set of names, as in `a,c`; `none` is the empty set. Each name has the variable that it sets.
+  void subset(std::string name, std::vector<std::pair<std::string, bool*>> members, std::string help);
+
+  /// Gives the last added option another name.
+  void also_called(std::string alias) { options_.back().alias = std::move(alias); }
   /// Marks the last added option as newer than the first reports. JSON omits it while it has its default, so that
   /// old and new reports stay comparable.
   void omit_default() { options_.back().omit_default = true; }
@@ -103,6 +119,8 @@ class OptionTable {
                     std::function<size_t()> get, std::function<void(size_t)> set);
   void entry_spec(std::string name, Spec& value, std::vector<std::string> names, std::string help,
                   std::function<Spec(const Spec&)> canonical);
+  void spec_list(std::string name, std::vector<Spec>& value, int& layers, std::vector<std::string> names,
+                 std::string help, std::function<Spec(const Spec&)> canonical);
   std::vector<Option> options_;
 };
 

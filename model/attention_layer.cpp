@@ -1,8 +1,11 @@
 #include "model/attention_layer.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "model/lanes.h"
+#include "model/token_convolution.h"
 
 namespace posbench::inline POSBENCH_REAL {
 namespace {
@@ -32,6 +35,8 @@ AttentionLayer::AttentionLayer(const ModelConfig& config, const PositionEncoding
       qkv_(add_dense(layout, name + ".qkv", config.width, 3 * config.width, config.biases)),
       out_(add_dense(layout, name + ".out", config.width, config.width, config.biases)),
       adjustment_(config) {
+  if (config.convolution.heads)
+    convolution_ = add_residual_convolution(layout, name + ".convolution", 3 * config.width);
   if (!config.qk_norm) return;
   q_norm_ = add_norm(layout, name + ".q_norm", config.head_width(), NormKind::rms_norm);
   k_norm_ = add_norm(layout, name + ".k_norm", config.head_width(), NormKind::rms_norm);
@@ -91,6 +96,29 @@ void AttentionLayer::normalize_heads_backward(const Parameters& p, AttentionActi
   workspace.scratch.release();
 }
 
+Index AttentionLayer::shifted_components() const {
+  if (config_.key_offset == 0) return 0;
+  return std::max<Index>(1, std::lround(config_.key_offset * config_.head_width()));
+}
+
+void AttentionLayer::shift_keys(Heads& k) const {
+  const Index count = shifted_components();
+  for (Matrix& head : k) {
+    for (Index t = head.rows(); count > 0 && --t > 0;) head.row(t).tail(count) = head.row(t - 1).tail(count);
+  }
+}
+
+void AttentionLayer::shift_keys_backward(Heads& d_k) const {
+  const Index count = shifted_components();
+  for (Matrix& d_head : d_k) {
+    const Index T = d_head.rows();
+    if (count == 0 || T < 2) continue;
+    d_head.row(0).tail(count) += d_head.row(1).tail(count);
+    for (Index t = 1; t + 1 < T; ++t) d_head.row(t).tail(count) = d_head.row(t + 1).tail(count);
+    d_head.row(T - 1).tail(count).setZero();
+  }
+}
+
 void AttentionLayer::join_heads(const SequenceInput& s, AttentionActivations& a) const {
   const Index D = config_.head_width();
   a.joined.resize(s.rows ? static_cast<Index>(s.rows->size()) : a.input.rows(), config_.width);
@@ -123,8 +151,10 @@ void AttentionLayer::forward(const AttentionContext& c, Matrix& result) const {
   const Index T = a.input.rows(), C = config_.width, D = config_.head_width(), H = config_.heads;
   c.workspace.qkv.resize(T, 3 * C);
   linear(a.input, c.weights.qkv, p[qkv_.bias], c.workspace.qkv);
+  if (convolution_) residual_convolution(p[*convolution_], c.workspace.qkv, a.unmixed);
   split_heads(c.workspace.qkv, a);
   normalize_heads(p, a);
+  shift_keys(a.k);
   resize(a.scores, H, T, T);
   resize(a.attention, H, T, T);
   resize(a.head_outputs, H, T, D);
@@ -167,8 +197,13 @@ void AttentionLayer::backward(const AttentionContext& c, const Matrix& d_result,
   StageCall(encoding_, in)->normalize_backward(in, a.scores, a.attention, w.d_attention, w.d_scores, d_in);
   adjustment_.apply_backward(w.d_scores);
   StageCall(encoding_, in)->score_backward(in, w.d_scores, d_in);
+  shift_keys_backward(w.d_k);
   normalize_heads_backward(c.input.parameters, a, w, d.parameters);
   split_heads_backward(w);
+  if (convolution_) {
+    residual_convolution_backward(c.input.parameters[*convolution_], a.unmixed, w.d_qkv, w.d_mixed,
+                                  d.parameters[*convolution_]);
+  }
   linear_backward(a.input, c.weights.qkv, w.d_qkv, w.d_input, d.parameters[qkv_.weight], d.parameters[qkv_.bias]);
 }
 
@@ -193,7 +228,8 @@ void AttentionLayer::carry_backward(const AttentionContext& c, const Matrix& fee
 double AttentionLayer::multiply_adds(Index length, Index rows) const {
   const double T = static_cast<double>(length), R = static_cast<double>(rows), C = config_.width;
   const double pairs = config_.causal ? T * (T + 1) / 2 : T * T;
-  return T * 3 * C * C + 2 * pairs * C + R * C * C;
+  const double convolution = convolution_ ? T * 3 * C * kConvolutionTaps : 0;
+  return T * 3 * C * C + convolution + 2 * pairs * C + R * C * C;
 }
 
 }  // namespace posbench::inline POSBENCH_REAL

@@ -40,6 +40,7 @@ struct SequenceInput {
   const Parameters& parameters;
   const Tables& tables;
   std::optional<std::span<const int>> rows = {};  // the R positions that are read after the block; none: all T
+  bool carries = true;                            // a later block with attention reads the recurrent state
 };
 
 /// The weights of an attention layer in the order in which products read them.
@@ -51,6 +52,7 @@ struct AttentionWeights {
 struct AttentionActivations {
   Matrices recurrent_state;                     // as the layer received it
   Matrix input;                                 // (T, C)
+  Matrix unmixed;                               // (T, 3 C): the input of the convolution of q, k and v
   Heads q, k, v;                                // H x (T, D)
   std::vector<NormActivations> q_norm, k_norm;  // of each head, with qk_norm
   Heads scores, attention;                      // H x (T, T)
@@ -61,6 +63,7 @@ struct AttentionActivations {
 /// Memory that all layers reuse.
 struct AttentionWorkspace {
   Matrix qkv, d_qkv;     // (T, 3 C)
+  Matrix d_mixed;        // (T, 3 C): the gradient of the convolution's result
   Matrix d_joined;       // (R, C)
   Matrix d_input;        // (T, C): the gradient of the layer's input
   Heads d_q, d_k, d_v;   // H x (T, D)
@@ -97,7 +100,8 @@ struct LayerGradient {
 
 class AttentionLayer {
  public:
-  /// Adds NAME.qkv and NAME.out to the layout. The encoding must outlive the layer.
+  /// Adds NAME.qkv and NAME.out to the layout. `layer` counts the layers with attention. The encoding must outlive
+  /// this object.
   AttentionLayer(const ModelConfig&, const PositionEncoding&, int layer, const std::string& name,
                  ParameterLayout&);
 
@@ -106,12 +110,12 @@ class AttentionLayer {
   /// Computes result (R, C) from activations.input (T, C) and activations.recurrent_state.
   void forward(const AttentionContext&, Matrix& result) const;
   /// Turns `next`, a copy of activations.recurrent_state, into the recurrent state for the next block. Does
-  /// nothing if no block follows. `feed_forward`: as in PositionEncoding::carry.
+  /// nothing if no block with attention follows. `feed_forward`: as in PositionEncoding::carry.
   void carry(const AttentionContext&, const Matrix& feed_forward, Matrices& next) const;
 
   /// Sets the gradients that the stages add to to zero. To be called once before the other two.
   void start_backward(const AttentionContext&) const;
-  /// Adds to d_feed_forward, among others. Does nothing if no block follows.
+  /// Adds to d_feed_forward, among others. Does nothing if no block with attention follows.
   void carry_backward(const AttentionContext&, const Matrix& feed_forward, Matrix& d_feed_forward,
                       LayerGradient&) const;
   /// Writes the gradient of the layer's input to workspace.d_input. d_result is (R, C).
@@ -132,12 +136,16 @@ class AttentionLayer {
 
  private:
   static bool carries(const AttentionContext& c) {
-    return !c.input.rows && !c.activations.recurrent_state.empty();
+    return c.input.carries && !c.activations.recurrent_state.empty();
   }
   AttentionInput input(const SequenceInput&, AttentionActivations&, Scratch&) const;
   QueryKeyParts split_parts(const Parameters&, const AttentionActivations&, const Matrix& input_positions) const;
   void normalize_heads(const Parameters&, AttentionActivations&) const;
   void normalize_heads_backward(const Parameters&, AttentionActivations&, AttentionWorkspace&, Gradients&) const;
+  /// The last components of each key become those of the token before; the first token keeps its own.
+  void shift_keys(Heads& k) const;
+  void shift_keys_backward(Heads& d_k) const;
+  Index shifted_components() const;
   void split_heads(const Matrix& qkv, AttentionActivations&) const;
   void split_heads_backward(AttentionWorkspace&) const;
   void join_heads(const SequenceInput&, AttentionActivations&) const;
@@ -147,7 +155,8 @@ class AttentionLayer {
   const PositionEncoding& encoding_;
   int layer_;
   DenseParameters qkv_, out_;
-  NormParameters q_norm_, k_norm_;  // with qk_norm
+  NormParameters q_norm_, k_norm_;        // with qk_norm
+  std::optional<Parameter> convolution_;  // (taps, 3 C): of q, k and v
   ScoreAdjustment adjustment_;
 };
 

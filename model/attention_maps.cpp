@@ -8,6 +8,7 @@
 #include "model/attention_layer.h"
 #include "model/hidden.h"
 #include "model/product.h"
+#include "model/token_convolution.h"
 
 namespace posbench::inline POSBENCH_REAL {
 namespace {
@@ -129,6 +130,8 @@ QueryKeyParts AttentionLayer::split_parts(const Parameters& p, const AttentionAc
   const Index C = config_.width, D = config_.head_width();
   Matrix qkv(input_positions.rows(), 3 * C);
   multiply(input_positions, p[qkv_.weight], qkv);
+  Matrix unmixed;
+  if (convolution_) residual_convolution(p[*convolution_], qkv, unmixed);
   for (size_t h = 0; h < a.q.size(); ++h) {
     const Index column = static_cast<Index>(h) * D;
     Matrix q(qkv.middleCols(column, D)), k(qkv.middleCols(C + column, D));
@@ -136,10 +139,13 @@ QueryKeyParts AttentionLayer::split_parts(const Parameters& p, const AttentionAc
       norm_summand(p, q_norm_, a.q_norm[h], q);
       norm_summand(p, k_norm_, a.k_norm[h], k);
     }
-    parts.content_q[h] -= q;
-    parts.content_k[h] -= k;
     parts.position_q.push_back(std::move(q));
     parts.position_k.push_back(std::move(k));
+  }
+  shift_keys(parts.position_k);
+  for (size_t h = 0; h < a.q.size(); ++h) {
+    parts.content_q[h] -= parts.position_q[h];
+    parts.content_k[h] -= parts.position_k[h];
   }
   return parts;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "model/token_convolution.h"
 
 namespace posbench::inline POSBENCH_REAL {
 namespace {
@@ -23,6 +25,7 @@ void check_recurrent(const ModelConfig& config) {
         "model.block={} is defined for causal models only; set model.attention to causal or leave it out",
         config.block.text()));
   }
+  if (!config.is_recurrent()) return;  // other layers have attention
   const auto refuse = [&](const std::string& setting, const std::string& neutral) {
     throw InputError(fmt::format(
         "model.{} acts on attention, which model.block={} does not have; set it to {} or choose another model.block",
@@ -42,11 +45,20 @@ const BlockKind& frame(const Spec& block) {
   return kind.is_recurrent() ? blocks().find(kind.in_block) : kind;
 }
 
+bool is_recurrent_kind(const Spec& block) { return blocks().find(block.name).is_recurrent(); }
+
 }  // namespace
 
 Registry<BlockKind>& blocks() {
   static Registry<BlockKind> registry{"block", nullptr, "posbench show model.block"};
   return registry;
+}
+
+bool is_recurrent_block(const std::string& text) {
+  return std::ranges::all_of(split_specs(text), [](const std::string& kind) {
+    const std::string name = kind.substr(0, kind.find(':'));
+    return blocks().contains(name) && blocks().find(name).is_recurrent();
+  });
 }
 
 void register_block(BlockKind kind) {
@@ -58,8 +70,25 @@ void register_block(BlockKind kind) {
   });
 }
 
-bool ModelOptions::is_recurrent() const { return blocks().find(block.name).is_recurrent(); }
-bool ModelOptions::has_feed_forward() const { return frame(block).has_feed_forward; }
+bool ModelOptions::has_attention(int layer) const { return !is_recurrent_kind(block.at(layer)); }
+bool ModelOptions::has_feed_forward(int layer) const { return frame(block.at(layer)).has_feed_forward; }
+bool ModelOptions::is_recurrent() const { return std::ranges::all_of(block.kinds, is_recurrent_kind); }
+
+bool ModelOptions::has_feed_forward() const {
+  return std::ranges::any_of(block.kinds, [](const Spec& kind) { return frame(kind).has_feed_forward; });
+}
+
+int ModelOptions::attention_index(int layer) const {
+  int before = 0;
+  for (int n = 0; n < layer; ++n) before += has_attention(n);
+  return before;
+}
+
+int ModelOptions::layer_of_attention(int index) const {
+  int layer = 0;
+  while (!has_attention(layer) || index-- > 0) ++layer;
+  return layer;
+}
 
 void require_attention(const ModelConfig& config) {
   if (!config.is_recurrent()) return;
@@ -71,17 +100,20 @@ void require_attention(const ModelConfig& config) {
 Block::Block(const ModelConfig& config, const PositionEncoding& encoding, int layer, ParameterLayout& layout)
     : config_(config),
       norm1_(add_norm(layout, name_of(layer) + ".norm1", config.width, config.norm_kind, config.biases)),
-      norm2_(frame(config.block).has_second_norm
+      norm2_(frame(config.block.at(layer)).has_second_norm
                  ? add_norm(layout, name_of(layer) + ".norm2", config.width, config.norm_kind, config.biases)
                  : NormParameters{}) {
-  const BlockKind& kind = blocks().find(config.block.name);
+  const Spec& spec = config.block.at(layer);
+  const BlockKind& kind = blocks().find(spec.name);
+  if (config.convolution.attention)
+    convolution_ = add_residual_convolution(layout, name_of(layer) + ".convolution", config.width);
   if (kind.is_recurrent()) {
     check_recurrent(config);
-    recurrent_ = kind.make_recurrent(config, fmt::format("{}.{}", name_of(layer), kind.name), layout);
+    recurrent_ = kind.make_recurrent(spec, config, fmt::format("{}.{}", name_of(layer), kind.name), layout);
   } else {
-    attention_.emplace(config, encoding, layer, name_of(layer) + ".attention", layout);
+    attention_.emplace(config, encoding, config.attention_index(layer), name_of(layer) + ".attention", layout);
   }
-  if (config.has_feed_forward()) feed_forward_.emplace(config, name_of(layer) + ".feed_forward", layout);
+  if (config.has_feed_forward(layer)) feed_forward_.emplace(config, name_of(layer) + ".feed_forward", layout);
 }
 
 void Block::pack(const Parameters& p, bool backward, BlockWeights& weights) const {
@@ -113,6 +145,7 @@ void Block::forward(const BlockContext& c, Rng* rng, Matrix& x, Matrices& recurr
   } else {
     a.attention.input = x;
   }
+  if (convolution_) residual_convolution(c.input.parameters[*convolution_], a.attention.input, a.unmixed);
   mix_tokens(c, contribution);
   if (drops(c)) dropout(config_.dropout, *rng, a.attention_mask, contribution);
   select_rows(c.input.rows, c.workspace.rows, x);
@@ -130,6 +163,10 @@ void Block::backward(const BlockContext& c, Matrix& d_x, LayerGradient& d) const
   if (drops(c)) d_contribution.array() *= a.attention_mask.array();
   mix_tokens_backward(c, d_contribution, d);
   attention_input_backward(c);
+  if (convolution_) {
+    residual_convolution_backward(c.input.parameters[*convolution_], a.unmixed, d_input, c.workspace.d_mixed,
+                                  d.parameters[*convolution_]);
+  }
   select_rows_backward(c.input.rows, d_input.rows(), c.workspace.rows, d_x);
   if (config_.pre_norm) {
     norm_backward(c.input.parameters, norm1_, a.norm1, d_input, d_x, d.parameters);
@@ -145,7 +182,7 @@ void Block::carry_backward(const BlockContext& c, const Matrix& feed_forward, Ma
 
 void Block::add_feed_forward(const BlockContext& c, Rng* rng, Matrix& x) const {
   BlockActivations& a = c.activations;
-  feed_forward_->forward(c.input.parameters, c.weights.feed_forward, a.feed_forward);
+  feed_forward_->forward({c.input.parameters, c.weights.feed_forward}, a.feed_forward);
   if (drops(c)) dropout(config_.dropout, *rng, a.feed_forward_mask, a.feed_forward.output);
   x += a.feed_forward.output;
 }
@@ -156,8 +193,8 @@ void Block::add_feed_forward_backward(const BlockContext& c, const Matrix& d_x, 
   d_output = d_x;
   carry_backward(c, a.feed_forward.output, d_output, d);
   if (drops(c)) d_output.array() *= a.feed_forward_mask.array();
-  feed_forward_->backward(c.weights.feed_forward, a.feed_forward, d_output, c.workspace.feed_forward,
-                          c.workspace.d_branch, d.parameters);
+  feed_forward_->backward({c.input.parameters, c.weights.feed_forward}, a.feed_forward, d_output,
+                          c.workspace.feed_forward, c.workspace.d_branch, d.parameters);
 }
 
 void Block::post_norm(const BlockContext& c, const NormParameters& parameters, NormActivations& a,
@@ -178,20 +215,23 @@ void Block::post_norm_backward(const BlockContext& c, const NormParameters& para
 }
 
 double Block::multiply_adds(Index length, Index rows) const {
-  return (attention_ ? attention_->multiply_adds(length, rows) : recurrent_->multiply_adds(length)) +
+  const double convolution = convolution_ ? static_cast<double>(length * kConvolutionTaps) * config_.width : 0;
+  return convolution + (attention_ ? attention_->multiply_adds(length, rows) : recurrent_->multiply_adds(length)) +
          (feed_forward_ ? feed_forward_->multiply_adds(rows) : 0);
 }
 
 std::vector<AttentionMap> Block::inspect(const SequenceInput& s, Matrix x_positions, BlockActivations& a,
                                          BlockWorkspace& workspace) const {
-  require_attention(config_);
+  if (!attention_) return {};
   if (config_.pre_norm) norm_summand(s.parameters, norm1_, a.norm1, x_positions);
+  if (convolution_ && x_positions.size() > 0)
+    residual_convolution(s.parameters[*convolution_], x_positions, workspace.d_mixed);
   return attention_->inspect(s, x_positions, a.attention, workspace.attention);
 }
 
 std::unique_ptr<Block> make_block(const ModelConfig& config, const PositionEncoding& encoding, int layer,
                                   ParameterLayout& layout) {
-  return frame(config.block).make(config, encoding, layer, layout);
+  return frame(config.block.at(layer)).make(config, encoding, layer, layout);
 }
 
 void select_rows(std::optional<std::span<const int>> rows, Matrix& workspace, Matrix& x) {

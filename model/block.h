@@ -21,6 +21,7 @@ namespace posbench::inline POSBENCH_REAL {
 struct BlockActivations {
   AttentionActivations attention;  // its input is also that of a recurrent layer
   Matrices recurrent;              // RecurrentContext::values
+  Matrix unmixed;                  // (T, C): the input of the convolution before the attention
   FeedForwardActivations feed_forward;
   NormActivations norm1, norm2;
   Matrix attention_mask, feed_forward_mask;  // dropout masks (R, C): 0 or 1 / (1 - dropout); empty without dropout
@@ -33,6 +34,7 @@ struct BlockWorkspace {
   Matrix contribution, d_contribution;  // (R, C): of a sublayer to the residual stream
   Matrix d_branch;                      // (R, C): the gradient of a sublayer's input
   Matrix rows;                          // (R, C): the selected rows of x or of d_x
+  Matrix d_mixed;                       // (T, C): the gradient of a convolution's result
 };
 
 /// The weights of a block in the order in which products read them.
@@ -73,10 +75,12 @@ class Block {
   /// d_x (R, C) becomes the gradient of the block's input (T, C).
   void backward(const BlockContext&, Matrix& d_x, LayerGradient&) const;
 
+  bool has_attention() const { return attention_.has_value(); }
+
   /// Returns the multiply-adds of one forward over T tokens of which R are read afterwards.
   double multiply_adds(Index length, Index rows) const;
 
-  /// Returns the attention maps of the last sequence of forward. Throws as require_attention does.
+  /// Returns the attention maps of the last sequence of forward; none without attention.
   std::vector<AttentionMap> inspect(const SequenceInput&, Matrix x_positions, BlockActivations&,
                                     BlockWorkspace&) const;
 
@@ -103,6 +107,7 @@ class Block {
                           LayerGradient&) const;
 
   ModelConfig config_;
+  std::optional<Parameter> convolution_;       // (taps, C): before the attention
   NormParameters norm1_, norm2_;               // norm2_: if the kind has one
   std::optional<AttentionLayer> attention_;    // none in a recurrent block
   std::unique_ptr<RecurrentLayer> recurrent_;  // none in a block with attention
@@ -124,17 +129,22 @@ struct BlockKind {
   bool has_second_norm = false;  // norm2, of the feed-forward layer
   std::unique_ptr<Block> (*make)(const ModelConfig&, const PositionEncoding&, int layer,
                                  ParameterLayout&) = nullptr;
-  /// Makes the layer in place of attention. Null: the block has attention.
-  std::unique_ptr<RecurrentLayer> (*make_recurrent)(const ModelConfig&, const std::string& name,
+  /// Makes the layer in place of attention from a spec, which has its options. Null: the block has attention.
+  std::unique_ptr<RecurrentLayer> (*make_recurrent)(const Spec&, const ModelConfig&, const std::string& name,
                                                     ParameterLayout&) = nullptr;
+  Spec (*canonical_form)(const Spec&) = [](const Spec& spec) { return make_canonical<NoOptions>(spec, "block"); };
+  std::vector<OptionInfo> options = {};
   std::string in_block = "";  // the kind of block that has the recurrent layer in place of its attention
 
   bool is_recurrent() const { return make_recurrent != nullptr; }
-  Spec canonical(const Spec& spec) const { return make_canonical<NoOptions>(spec, "block"); }
+  Spec canonical(const Spec& spec) const { return canonical_form(spec); }
 };
 
 /// Returns the registry of all kinds of blocks that are linked in.
 Registry<BlockKind>& blocks();
+
+/// Returns whether this is a value of model.block with recurrent layers alone, without attention.
+bool is_recurrent_block(const std::string& text);
 
 /// Adds the kind to the registry. Ends the program, as other registrations do, if it lacks a field.
 void register_block(BlockKind);
@@ -152,23 +162,27 @@ struct RegisterBlock {
   }
 };
 
-/// Registers the recurrent layer L, which is constructed from (const ModelConfig&, const std::string& name,
-/// ParameterLayout&), as a kind of block: that which .in_block names, with the layer in place of its attention.
+/// Registers the recurrent layer L, which is constructed from (const L::Options&, const ModelConfig&, const
+/// std::string& name, ParameterLayout&), as a kind of block: that which .in_block names, with the layer in place
+/// of its attention.
 template <class L>
 struct RegisterRecurrentLayer {
   explicit RegisterRecurrentLayer(BlockKind kind) {
-    kind.make_recurrent = [](const ModelConfig& config, const std::string& name,
+    using Options = typename L::Options;
+    kind.make_recurrent = [](const Spec& spec, const ModelConfig& config, const std::string& name,
                              ParameterLayout& layout) -> std::unique_ptr<RecurrentLayer> {
-      return std::make_unique<L>(config, name, layout);
+      return std::make_unique<L>(read_options<Options>(spec, "block"), config, name, layout);
     };
+    kind.canonical_form = [](const Spec& spec) { return make_canonical<Options>(spec, "block"); };
+    kind.options = list_options<Options>();
     register_block(std::move(kind));
   }
 };
 
-/// Throws InputError if the blocks of a model have no attention, and thus neither scores nor attention weights.
+/// Throws InputError if no block of a model has attention, and thus neither scores nor attention weights.
 void require_attention(const ModelConfig&);
 
-/// Returns a block of the kind that the configuration names. The encoding must outlive it.
+/// Returns a block of the kind that the configuration names for the layer. The encoding must outlive it.
 std::unique_ptr<Block> make_block(const ModelConfig&, const PositionEncoding&, int layer, ParameterLayout&);
 
 /// Gathers these rows of x (T, C) into (R, C). Keeps all if there are no `rows`.

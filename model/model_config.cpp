@@ -16,14 +16,29 @@ namespace {
 std::string block_help() {
   std::vector<std::string> kinds, recurrent;
   for (const std::string& name : blocks().names()) {
-    kinds.push_back(fmt::format("{}: {}", name, blocks().find(name).summary));
+    std::vector<std::string> options;
+    for (const OptionInfo& option : blocks().find(name).options)
+      options.push_back(fmt::format("{} ({}: {})", option.name, option.expected, option.help));
+    kinds.push_back(fmt::format("{}: {}{}{}", name, blocks().find(name).summary,
+                                options.empty() ? "" : ", with the options ", fmt::join(options, ", ")));
     if (blocks().find(name).is_recurrent()) recurrent.push_back(name);
   }
-  return fmt::format("kind of block. {}. {} need a causal model and the encoding none", fmt::join(kinds, "; "),
-                     fmt::join(recurrent, " and "));
+  return fmt::format(
+      "kind of block, or a list of kinds for the layers in turn, which repeats. {}. {} need a causal model, and the encoding none if no layer has attention. model.pattern is another name",
+      fmt::join(kinds, "; "), fmt::join(recurrent, " and "));
 }
 
 }  // namespace
+
+BlockPattern::BlockPattern(const std::string& text) {
+  for (const std::string& kind : split_specs(text)) kinds.push_back(Spec::parse(kind));
+}
+
+std::string BlockPattern::text() const {
+  std::vector<std::string> texts;
+  for (const Spec& kind : kinds) texts.push_back(kind.text());
+  return fmt::format("{}", fmt::join(texts, ","));
+}
 
 const EnumNames<NormKind>& names_of(NormKind) {
   static const EnumNames<NormKind> names{{NormKind::layer_norm, "layer_norm"}, {NormKind::rms_norm, "rms_norm"}};
@@ -62,7 +77,8 @@ void ModelOptions::describe(OptionTable& o) {
   o.number("dropout", dropout, 0, 0.9,
            "probability of zeroing an entry of the embeddings and of each sublayer's output in training");
   o.flag("tied_embeddings", tied_embeddings, "use of the token embeddings as the output layer");
-  o.entry("block", block, blocks(), block_help());
+  o.pattern("block", block.kinds, layers, blocks(), block_help());
+  o.also_called("pattern");
   o.omit_default();
   o.choice("norm_kind", norm_kind, names_of(norm_kind),
            "kind of normalization: layer normalization, or RMSNorm, which neither centers nor shifts");
@@ -93,7 +109,40 @@ void ModelOptions::describe(OptionTable& o) {
   o.flag("begin_token", begin_token,
          "a begin token before every sequence, which has no target and is never predicted");
   o.omit_default();
+  o.subset(
+      "convolution",
+      {{"a", &convolution.attention},
+       {"b", &convolution.heads},
+       {"c", &convolution.feed_forward},
+       {"d", &convolution.inner}},
+      "places of causal convolutions of 4 taps with residual (Canon layers): the input of attention, queries, keys and values, the input of the feed-forward layer, and its inside");
+  o.omit_default();
+  o.number("key_offset", key_offset, 0, 1,
+           "fraction of the components of each head, the last ones, that a key has from the token before it");
+  o.omit_default();
+  o.flag("smear", smear, "addition of the gated embedding of the token before to each token embedding");
+  o.omit_default();
 }
+
+namespace {
+
+/// Throws InputError if a place of the convolutions is in no layer.
+void check_places(const ModelOptions& o) {
+  const auto refuse = [&](const std::string& place, const std::string& part) {
+    throw InputError(fmt::format("model.convolution has {}, and no layer of model.block={} has {}; leave {} out",
+                                 place, o.block.text(), part, place));
+  };
+  if (o.convolution.heads && o.is_recurrent()) refuse("b", "attention");
+  if (o.convolution.in_feed_forward() && !o.has_feed_forward())
+    refuse(o.convolution.feed_forward ? "c" : "d", "a feed-forward layer");
+  if (o.key_offset > 0 && o.is_recurrent()) {
+    throw InputError(
+        fmt::format("model.key_offset is {}, and no layer of model.block={} has attention; set it to 0",
+                    o.key_offset, o.block.text()));
+  }
+}
+
+}  // namespace
 
 ModelConfig ModelOptions::config() const {
   if (feed_forward > 0 && !has_feed_forward()) {
@@ -101,6 +150,12 @@ ModelConfig ModelOptions::config() const {
         "model.feed_forward is {}, and model.block={} has no feed-forward layers; leave out one of them",
         feed_forward, block.text()));
   }
+  if (static_cast<int>(block.kinds.size()) > layers) {
+    throw InputError(
+        fmt::format("model.block={} is a list for {} layers, and model.layers is {}; set it to {} or more",
+                    block.text(), block.kinds.size(), layers, block.kinds.size()));
+  }
+  check_places(*this);
   if (sinks > 0 && !hides_keys()) {
     throw InputError(fmt::format(
         "model.sinks is {}, and model.window, model.segment and model.chunk are 0: all keys are seen; set one of "
@@ -108,6 +163,12 @@ ModelConfig ModelOptions::config() const {
         sinks));
   }
   return {*this};
+}
+
+ModelConfig ModelConfig::for_encoding() const {
+  ModelConfig config = *this;
+  config.layers = is_recurrent() ? layers : attention_index(layers);
+  return config;
 }
 
 }  // namespace posbench::inline POSBENCH_REAL

@@ -1,5 +1,8 @@
 // Defines the settings of a model, and the configuration that a model is built from.
 #pragma once
+#include <string>
+#include <vector>
+
 #include "base/enum_names.h"
 #include "base/options.h"
 #include "base/real.h"
@@ -21,6 +24,28 @@ const EnumNames<LogitScale>& names_of(LogitScale);
 /// Returns the names of ModelOptions::causal: "causal" and "bidirectional".
 const EnumNames<bool>& attention_names();
 
+/// The kinds of the blocks of a model (model/block.h), layer by layer. After its end the list begins again.
+struct BlockPattern {
+  /// Parses specs of kinds, separated by commas.
+  BlockPattern(const std::string& text);
+
+  const Spec& at(int layer) const { return kinds[static_cast<size_t>(layer) % kinds.size()]; }
+  std::string text() const;
+
+  std::vector<Spec> kinds;
+};
+
+/// The places of a block at which each token adds a causal convolution of 4 taps, channel by channel, to its
+/// features: y_t = x_t + the sum of w_n x_(t-n) over n < 4 (Canon layers, Allen-Zhu 2025, arXiv:2512.17351).
+struct ConvolutionPlaces {
+  bool attention = false;     // a: the input of the attention or of the recurrent layer
+  bool heads = false;         // b: queries, keys and values, before anything else acts on them
+  bool feed_forward = false;  // c: the input of the feed-forward layer
+  bool inner = false;         // d: the features inside the feed-forward layer, before the activation function
+
+  bool in_feed_forward() const { return feed_forward || inner; }
+};
+
 struct ModelConfig;
 
 /// The settings of a model that a user gives. `describe` states their names, ranges and meanings.
@@ -34,7 +59,7 @@ struct ModelOptions {
   Activation activation = Activation::gelu;
   double dropout = 0;  // of the embeddings and of each block's two sublayer outputs, in training only
   bool tied_embeddings = false;
-  Spec block{"sequential", {}};  // a registered kind (model/block.h)
+  BlockPattern block{"sequential"};
   NormKind norm_kind = NormKind::layer_norm;
   bool biases = true;    // of linear layers and layer normalizations
   bool qk_norm = false;  // RMSNorm of the queries and keys of every head
@@ -47,15 +72,27 @@ struct ModelOptions {
   int temperature = 0;       // L of the factor 1 + 0.1 log(1 + floor((i + 1) / L)) of the scores of query i; 0: 1
   int loops = 1;             // passes through the layers
   bool begin_token = false;  // of every sequence; the task has it (harness/training/begin_token.h)
+  ConvolutionPlaces convolution;
+  /// Fraction of the components of each head, the last ones, that a key has from the token before it.
+  double key_offset = 0;
+  bool smear = false;  // x_t += a sigmoid(x_t w) x_(t-1) on the token embeddings, with learned a and w
 
   void describe(OptionTable&);
   /// Throws InputError if options exclude each other.
   ModelConfig config() const;
 
   bool hides_keys() const { return window > 0 || segment > 0 || chunk > 0; }
-  /// Return the properties of the kind of block.
-  bool is_recurrent() const;
+  /// Return the properties of the kind of block of a layer.
+  bool has_attention(int layer) const;
+  bool has_feed_forward(int layer) const;
+  /// Returns whether any layer has a feed-forward layer.
   bool has_feed_forward() const;
+  /// Returns whether no layer has attention.
+  bool is_recurrent() const;
+  /// Returns the number of layers with attention before this one.
+  int attention_index(int layer) const;
+  /// Returns the layer of the attention with this index.
+  int layer_of_attention(int index) const;
   int inner_width() const {
     if (feed_forward > 0) return feed_forward;
     constexpr int kMultiple = 8;
@@ -74,6 +111,9 @@ struct ModelConfig : ModelOptions {
 
   int tokens_in_training() const { return trained_tokens > 0 ? trained_tokens : trained_length; }
   int head_width() const { return width / (model_heads > 0 ? model_heads : heads); }  // D
+
+  /// Returns the configuration that an encoding is built from: its layers are those with attention.
+  ModelConfig for_encoding() const;
 };
 
 }  // namespace posbench::inline POSBENCH_REAL

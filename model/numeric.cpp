@@ -71,6 +71,12 @@ void sine_cosine(Lanes x, Lanes& sine, Lanes& cosine) {
 
 void exponential(const In& x, Out y) { entrywise(kernels().exponential, x, y); }
 void sigmoid(const In& x, Out y) { entrywise(kernels().sigmoid, x, y); }
+// tanh(x) = 2 sigmoid(2 x) - 1
+void hyperbolic_tangent(const In& x, Out y) {
+  y = 2 * x;
+  sigmoid(y, y);
+  y.array() = 2 * y.array() - 1;
+}
 void softplus(const In& x, Out y) { entrywise(kernels().softplus, x, y); }
 
 void logarithm(const In& x, Out y) {

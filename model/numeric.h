@@ -8,6 +8,7 @@ namespace posbench::inline POSBENCH_REAL {
 /// y = f(x), elementwise; y may be x.
 void exponential(const In& x, Out y);
 void sigmoid(const In& x, Out y);
+void hyperbolic_tangent(const In& x, Out y);
 /// y = log(1 + e^x); log(sigmoid(x)) = -softplus(-x).
 void softplus(const In& x, Out y);
 /// y = log(x) with an error of 2e-7 max(1, |log(x)|), for x > 0 that are not denormal.

@@ -15,13 +15,6 @@ namespace {
 /// Returns the scale of the output layer with tied embeddings.
 Real tied_scale(const ModelConfig& config) { return 1 / std::sqrt(static_cast<Real>(config.width)); }
 
-/// Returns the input of a block. After the last block only the target positions are read.
-SequenceInput input(const Parameters& p, const Sequence& s, const Tables& tables, bool last) {
-  SequenceInput input{.sequence = s, .parameters = p, .tables = tables};
-  if (last) input.rows = s.target_positions;
-  return input;
-}
-
 /// Adds the last row of `from` to `rows`.
 void append_last_row(const Matrix& from, Matrix& rows) {
   Matrix longer(rows.rows() + 1, from.cols());
@@ -43,6 +36,11 @@ Transformer::Transformer(const ModelConfig& config, ParameterLayout& layout, con
     throw InputError(fmt::format("width {} is not a multiple of heads {}", config.width, config.heads));
   }
   embedding_ = layout.no_decay(layout.normal("embedding.weight", config.vocabulary, config.width, 1));
+  if (config.smear) {
+    const double bound = 1 / std::sqrt(static_cast<double>(config.width));
+    smear_gate_ = layout.uniform("smear.gate", config.width, 1, -bound, bound);
+    smear_factor_ = layout.constant("smear.factor", 1, 1, 0);
+  }
   for (int layer = 0; layer < config.layers; ++layer)
     blocks_.push_back(make_block(config, encoding, layer, layout));
   if (config.pre_norm) final_norm_ = add_norm(layout, "final_norm", config.width, config.norm_kind, config.biases);
@@ -110,14 +108,51 @@ std::vector<AttentionMap> Transformer::inspect(const Parameters& p, const Sequen
     positions -= a.embedded;
     if ((positions.array() == 0).all()) positions.resize(0, 0);
   }
-  return block(application)
-      .inspect(input(p, s, tables, /*last=*/false), std::move(positions), a.blocks[application], a.workspace);
+  return block(application).inspect({s, p, tables}, std::move(positions), a.blocks[application], a.workspace);
+}
+
+SequenceInput Transformer::input(const Parameters& p, const Sequence& s, const Tables& tables, size_t application,
+                                 size_t count) const {
+  SequenceInput input{.sequence = s, .parameters = p, .tables = tables};
+  if (application + 1 == count && !reads_all_rows()) input.rows = s.target_positions;
+  size_t later = application + 1;
+  while (later < count && !block(later).has_attention()) ++later;
+  input.carries = later < count;
+  return input;
+}
+
+// x_t += a sigmoid(x_t w) x_(t-1), as in KellerJordan/modded-nanogpt, whose gate reads the first 12 channels.
+void Transformer::smear(const Parameters& p, SequenceWorkspace& a) const {
+  const Index T = a.x.rows();
+  const Real factor = p[smear_factor_](0, 0);
+  a.unsmeared = a.x;
+  a.smear_gate.resize(T, 1);
+  multiply(a.unsmeared, p[smear_gate_], a.smear_gate);
+  sigmoid(a.smear_gate, a.smear_gate);
+  for (Index t = 1; t < T; ++t) a.x.row(t) += factor * a.smear_gate(t, 0) * a.unsmeared.row(t - 1);
+}
+// a.d_x becomes the gradient of the token embeddings.
+void Transformer::smear_backward(const Parameters& p, SequenceWorkspace& a, Gradients& d) const {
+  const Index T = a.d_x.rows();
+  const auto w = p[smear_gate_];
+  const Real factor = p[smear_factor_](0, 0);
+  MatrixView d_w = d[smear_gate_];
+  // Row t is complete when it is read: only the row after it adds to it.
+  for (Index t = 1; t < T; ++t) {
+    const Real gate = a.smear_gate(t, 0), along = dot(a.d_x.row(t), a.unsmeared.row(t - 1));
+    d[smear_factor_](0, 0) += gate * along;
+    a.d_x.row(t - 1) += factor * gate * a.d_x.row(t);
+    const Real d_gate = factor * gate * (1 - gate) * along;
+    d_w += d_gate * a.unsmeared.row(t).transpose();
+    a.d_x.row(t) += d_gate * w.transpose();
+  }
 }
 
 void Transformer::embed_tokens(const Parameters& p, const Sequence& s, const Tables& tables,
                                SequenceWorkspace& a) const {
   a.x.resize(static_cast<Index>(s.tokens.size()), config_.width);
   embed(s.tokens, p[embedding_], a.x);
+  if (config_.smear) smear(p, a);
   a.embedded = a.x;
   a.recurrent_state.clear();
   const PartScope scope(StepPart::encoding);
@@ -143,9 +178,10 @@ void Transformer::forward(const Parameters& p, const Sequence& s, const StepCach
   if (drops(s)) dropout(config_.dropout, *rng, a.embedding_mask, a.x);
 
   for (size_t n = 0; n < count; ++n) {
-    const SequenceInput in = input(p, s, tables, n + 1 == count);
+    const SequenceInput in = input(p, s, tables, n, count);
     block(n).forward({in, weights[n % blocks_.size()], a.blocks[n], a.workspace}, rng, a.x, a.recurrent_state);
   }
+  if (reads_all_rows()) select_rows(s.target_positions, a.workspace.rows, a.x);
   final_logits(p, step, a);
 }
 
@@ -174,10 +210,12 @@ void Transformer::decode(const Parameters& p, const Sequence& s, const StepCache
     a.x = cache.inputs[n];
     a.recurrent_state = cache.states[n];
     // A block computes the recurrent state for the next one only if all its rows are read.
-    SequenceInput in = input(p, s, tables, /*last=*/false);
-    if (a.recurrent_state.empty() || n + 1 == count) in.rows = last;
+    SequenceInput in = input(p, s, tables, n, count);
+    in.rows.reset();
+    if ((a.recurrent_state.empty() || n + 1 == count) && !reads_all_rows()) in.rows = last;
     block(n).forward({in, weights[n % blocks_.size()], a.blocks[n], a.workspace}, nullptr, a.x, a.recurrent_state);
   }
+  if (reads_all_rows()) select_rows(last, a.workspace.rows, a.x);
   final_logits(p, step, a);
 }
 
@@ -191,6 +229,8 @@ void Transformer::backward(const Parameters& p, const Sequence& s, StepCache& st
   } else {
     a.d_x = a.d_final_input;
   }
+  if (reads_all_rows())
+    select_rows_backward(s.target_positions, static_cast<Index>(s.tokens.size()), a.workspace.rows, a.d_x);
 
   resize_like(a.recurrent_state, a.d_recurrent_state);
   set_zero(a.d_recurrent_state);
@@ -198,7 +238,7 @@ void Transformer::backward(const Parameters& p, const Sequence& s, StepCache& st
   const Tables& tables = step.tables_owner().tables;
   const std::vector<BlockWeights>& weights = step.weights().blocks;
   for (size_t n = count; n-- > 0;) {
-    const SequenceInput in = input(p, s, tables, n + 1 == count);
+    const SequenceInput in = input(p, s, tables, n, count);
     LayerGradient d_layer{d, step.d_tables, a.d_recurrent_state};
     block(n).backward({in, weights[n % blocks_.size()], a.blocks[n], a.workspace}, a.d_x, d_layer);
   }
@@ -208,6 +248,7 @@ void Transformer::backward(const Parameters& p, const Sequence& s, StepCache& st
     const PartScope scope(StepPart::encoding);
     encoding_.embed_backward(s, p, tables, a.embedded, a.d_recurrent_state, a.d_x, step.d_tables, d);
   }
+  if (config_.smear) smear_backward(p, a, d);
   embed_backward(s.tokens, a.d_x, d[embedding_]);
 }
 
@@ -240,7 +281,9 @@ void Transformer::output_backward(const StepCache& step, SequenceWorkspace& a, c
 double Transformer::multiply_adds(Index length, Index targets, int loops) const {
   double sum = static_cast<double>(targets) * config_.width * config_.vocabulary;
   const size_t count = applications(loops);
-  for (size_t n = 0; n < count; ++n) sum += block(n).multiply_adds(length, n + 1 == count ? targets : length);
+  if (config_.smear) sum += 2 * static_cast<double>(length) * config_.width;
+  for (size_t n = 0; n < count; ++n)
+    sum += block(n).multiply_adds(length, n + 1 == count && !reads_all_rows() ? targets : length);
   return sum;
 }
 

@@ -12,6 +12,8 @@ namespace posbench::inline POSBENCH_REAL {
 /// after the longest sequence.
 struct SequenceWorkspace {
   Matrix embedded, embedding_mask;       // (T, C): the mask is dropout's
+  Matrix unsmeared;                      // (T, C): the token embeddings, with model.smear
+  Matrix smear_gate;                     // (T, 1): the gate of each token, without its factor
   std::vector<BlockActivations> blocks;  // of every block, once for each loop
   Matrices recurrent_state;              // after the last block
   Matrix x;                              // (T, C): the residual stream; (A, C) from the last block's attention on
@@ -84,8 +86,9 @@ class Transformer {
   /// Projects parameters back into their range, before training and after every update.
   void constrain(Parameters& parameters) const { encoding_.constrain(parameters); }
 
-  /// Returns AttentionLayer::inspect of a layer in the last loop, for the last sequence of forward. The input of
-  /// the first layer is the sum of the token embeddings and of what the encoding added to them.
+  /// Returns AttentionLayer::inspect of a layer in the last loop, for the last sequence of forward; nothing if the
+  /// layer has no attention. The input of the first layer is the sum of the token embeddings and of what the
+  /// encoding added to them.
   std::vector<AttentionMap> inspect(const Parameters&, const Sequence&, const Tables&, int layer,
                                     SequenceWorkspace&) const;
 
@@ -96,6 +99,12 @@ class Transformer {
  private:
   void pack_weights(const Parameters&, StepCache&, bool backward) const;
   void finish_tables(const Parameters&, StepCache&, Gradients*) const;
+  /// Returns the input of an application of a block. After the last one only the target positions are read, if no
+  /// convolution needs the tokens between them.
+  SequenceInput input(const Parameters&, const Sequence&, const Tables&, size_t application, size_t count) const;
+  bool reads_all_rows() const { return config_.convolution.in_feed_forward(); }
+  void smear(const Parameters&, SequenceWorkspace&) const;
+  void smear_backward(const Parameters&, SequenceWorkspace&, Gradients&) const;
   /// Computes the input of the first block in the workspace.
   void embed_tokens(const Parameters&, const Sequence&, const Tables&, SequenceWorkspace&) const;
   /// Computes the logits of the rows of x in the workspace.
@@ -111,6 +120,7 @@ class Transformer {
   ModelConfig config_;
   const PositionEncoding& encoding_;
   Parameter embedding_;
+  Parameter smear_gate_, smear_factor_;  // (C, 1) and (1, 1), with model.smear
   std::vector<std::unique_ptr<Block>> blocks_;
   NormParameters final_norm_;
   DenseParameters output_;

@@ -7,10 +7,10 @@
 
 #include "encodings/parts/contextual_rotary.h"
 #include "encodings/parts/cumsum.h"
-#include "encodings/parts/token_convolution.h"
 #include "encodings/registry.h"
 #include "model/numeric.h"
 #include "model/product.h"
+#include "model/token_convolution.h"
 
 namespace posbench::selective_rope {
 namespace {

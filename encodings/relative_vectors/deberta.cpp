@@ -88,7 +88,7 @@ class Deberta final : public PositionEncoding {
     }
     for (int layer = 0; layer < config.layers; ++layer) {
       if (options.shared_projections) {
-        const std::string qkv = fmt::format("blocks.{}.attention.qkv", layer);
+        const std::string qkv = fmt::format("blocks.{}.attention.qkv", config.layer_of_attention(layer));
         const Parameter weight = layout.expect(qkv + ".weight", C, 3 * C);
         const Parameter bias = layout.expect(qkv + ".bias", 1, 3 * C);
         keys_.push_back({weight, bias, C});

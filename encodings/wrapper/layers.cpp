@@ -152,7 +152,7 @@ class Layers final : public Composition {
     }
     if (period > config.layers) {
       throw InputError(fmt::format(
-          "encoding 'layers': the pattern '{}' has {} layers, and the model {}; set model.layers to {} or more",
+          "encoding 'layers': the pattern '{}' has {} layers, and the model {} with attention; set model.layers to {} or more",
           options.of, period, config.layers, period));
     }
     std::vector<ModelConfig> configs(count, config);

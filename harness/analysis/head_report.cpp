@@ -56,7 +56,8 @@ HeadReport measure_heads(const SavedModel& saved, const std::string& split, int 
   const SampleStream stream = saved.task->stream({Purpose::test, split, saved.experiment.seed});
   HeadReport report{.id = saved.experiment.id(), .split = split, .samples = samples};
   for (int layer = 0; layer < model.config.layers; ++layer) {
-    for (int head = 0; head < model.config.heads; ++head) report.heads.push_back({layer, head, {}});
+    for (int head = 0; model.config.has_attention(layer) && head < model.config.heads; ++head)
+      report.heads.push_back({layer, head, {}});
   }
   StepCache tables;
   SequenceWorkspace activations;

@@ -68,7 +68,7 @@ void put_matrix(const Matrix& from, Index rows, Index cols, std::vector<float>& 
 }
 
 /// Stores scores and attention of all layers in the last loop, (layers, H, T, T) each. Later keys of causal models
-/// are zero.
+/// are zero, and so are all values of a layer without attention.
 struct Maps {
   std::vector<float> scores, attention;
 

@@ -26,6 +26,7 @@ struct Head {
 std::vector<Head> heads_of(const Inspection& inspection) {
   std::vector<Head> heads;
   for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
+    if (inspection.layers[layer].empty()) continue;
     const size_t count = inspection.layers[layer].front().values.size();
     for (size_t head = 0; head < count; ++head) heads.push_back({layer, head});
   }
@@ -155,6 +156,7 @@ Section query_section(const Inspection& inspection, Index query) {
                   {}};
   for (size_t layer = 0; layer < inspection.layers.size(); ++layer) {
     const std::vector<AttentionMap>& maps = inspection.layers[layer];
+    if (maps.empty()) continue;
     const auto attention = std::ranges::find(maps, AttentionMap::Kind::attention, &AttentionMap::kind);
     for (const AttentionMap* map : {&PositionTerm::map_of(maps), &*attention})
       section.plots.push_back(query_plot(inspection, layer, *map, query));
@@ -175,8 +177,8 @@ std::vector<std::string> make_notes(const Inspection& inspection) {
   notes.push_back(
       "score = content + positional part. The content term is q k with the scale of the encoding; positions in the embeddings "
       "are part of q and k.");
-  const AttentionMap& term = PositionTerm::map_of(inspection.layers.front());
-  if (term.kind == AttentionMap::Kind::position_position) {
+  const std::vector<AttentionMap>& first = inspection.layers.front();
+  if (!first.empty() && PositionTerm::map_of(first).kind == AttentionMap::Kind::position_position) {
     notes.push_back(
         "In layer 0 the four terms are those of E and P, the token embeddings and the positions that the encoding adds to them. The "
         "divisor of each row's norm is that of E + P. The four terms sum to the score.");

@@ -60,10 +60,6 @@ std::vector<NamedReport> name_reports(const std::vector<std::filesystem::path>& 
   return runs;
 }
 
-bool is_recurrent_block(const std::string& name) {
-  return blocks().contains(name) && blocks().find(name).is_recurrent();
-}
-
 BoardLookups board_lookups() { return {mark_of, recurrent_block_of}; }
 
 void add_reports(Command& command, AddedReports& added) {

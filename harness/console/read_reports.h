@@ -39,9 +39,6 @@ BoardReport read_board(const AddedReports&);
 /// Merges stored reports, which messages call "the board's FILE", with those of the user, which have been read.
 BoardReport merge_board(const std::vector<StoredReport>&, const AddedReports&, const std::vector<Report>& users);
 
-/// Returns true if this is the name of a block with a recurrent layer in place of attention.
-bool is_recurrent_block(const std::string& name);
-
 /// Returns the facts about tasks and models that the board needs.
 BoardLookups board_lookups();
 

@@ -123,7 +123,8 @@ void check_cache(const CacheOptions& options, const ModelConfig& config) {
         "the size, or none",
         options.size, options.shift));
   }
-  if (options.drops() && config.is_recurrent()) {
+  const bool has_recurrent_layers = config.attention_index(config.layers) < config.layers;
+  if (options.drops() && has_recurrent_layers) {
     throw InputError(fmt::format(
         "evaluation.cache_shift is {}, and model.block={} has a state instead of a cache of keys; leave it out",
         options.shift, config.block.text()));

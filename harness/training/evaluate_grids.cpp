@@ -29,7 +29,8 @@ int longest_sample(const SampleStream& samples, int count) {
 /// Sets the end of the grid if the model cannot read this number of tokens. Returns true if it can.
 bool allows_length(const Spec& encoding, const ModelConfig& config, int tokens, GridResult& grid) {
   if (tokens <= config.longest) return true;
-  if (!config.is_recurrent() && static_cast<double>(config.layers) * config.heads * tokens * tokens > kMaxScores) {
+  const int layers = config.attention_index(config.layers);
+  if (static_cast<double>(layers) * config.heads * tokens * tokens > kMaxScores) {
     grid.end = GridEnd::memory;
     grid.reason = fmt::format("the attention scores of {} tokens take more than 512 MiB", tokens);
     return false;

@@ -9,7 +9,7 @@ namespace posbench {
 Model make_model(const Spec& encoding, const ModelConfig& config) {
   Model model;
   model.config = config;
-  model.encoding = make_encoding(encoding, config, model.layout);
+  model.encoding = make_encoding(encoding, config.for_encoding(), model.layout);
   model.transformer = std::make_unique<Transformer>(config, model.layout, *model.encoding);
   return model;
 }

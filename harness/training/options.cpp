@@ -174,7 +174,8 @@ std::string ExperimentOptions::get(const std::string& name) {
   std::optional<std::string> value;
   for_each_section([&](const std::string& section, const OptionTable& table) {
     for (const Option& option : table.all()) {
-      if (section + "." + option.name == name) value = option.get();
+      if (name.starts_with(section + ".") && option.is_called(name.substr(section.size() + 1)))
+        value = option.get();
     }
   });
   if (!value) refuse_setting(*this, name);

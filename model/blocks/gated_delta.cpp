@@ -10,13 +10,27 @@
 // number for each head. These are the equations of fla-org/flash-linear-attention (fla/layers/gated_deltanet.py,
 // fla/ops/gated_delta_rule/naive.py), with its initial values of A and s and without biases in the projections.
 //
-// Departures: keys and values have the width D of a head; the paper's values are twice as wide as its keys. b_t is
-// at most 1 as in the paper: parity needs eigenvalues below 0, and thus b_t up to 2 (arXiv:2411.12537).
+// Options, each as it is in a published layer:
+//
+//   strength=2       b_t = 2 sigmoid(x_t W_b): eigenvalues from -1 to 1, with which a layer tracks parity
+//                    (Grazzi et al. 2024, arXiv:2411.12537)
+//   decay=channel    a_t = exp(-exp(A) softplus(x_t W_down W_up + s)), one number for each component of a key, in
+//                    place of a_t before S: S_{t-1} diag(a_t) (Kimi Delta Attention, arXiv:2510.26692;
+//                    fla/ops/kda/naive.py)
+//   rotation=true    q_t and k_t are rotated by the sum of pi softplus(x_r W_a + s) tanh(x_r W_theta) over r <= t,
+//                    an angle for each head and pair of components (Mamba-3, arXiv:2603.15569)
+//
+// Departures: keys and values have the width D of a head; the paper's values are twice as wide as its keys. KDA's
+// output gate is a sigmoid with factors of low rank. Mamba-3 rotates half of the pairs, has no delta rule, and
+// adds the input of the token before.
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "base/error.h"
 #include "model/block.h"
+#include "model/blocks/accumulated_rotation.h"
+#include "model/blocks/delta_states.h"
 
 namespace posbench::gated_delta {
 namespace {
@@ -33,37 +47,77 @@ double draw_step_bias(Rng& rng, Index, Index) {
   return step + std::log(-std::expm1(-step));  // softplus of this is `step`
 }
 
-/// Returns a view with a row of D entries for each head of each token.
-MatrixView by_head(Matrix& m, Index head_width) { return {m.data(), m.size() / head_width, head_width}; }
+enum class DecayOf { head, channel };
+
+struct GatedDeltaOptions {
+  int strength = 1;
+  DecayOf decay = DecayOf::head;
+  bool rotation = false;
+
+  void describe(OptionTable& o) {
+    o.integer("strength", strength, 1, 2,
+              "greatest strength of a step; 2: negative eigenvalues, which track parity");
+    o.choice("decay", decay, {"head", "channel"}, "decay of a head, or of each component of its keys as in Kimi");
+    o.flag("rotation", rotation, "rotation of queries and keys by angles that tokens accumulate, as in Mamba-3");
+  }
+};
 
 class GatedDeltaLayer final : public RecurrentLayer {
  public:
-  GatedDeltaLayer(const ModelConfig& config, const std::string& name, ParameterLayout& layout)
-      : C_(config.width),
+  using Options = GatedDeltaOptions;
+
+  GatedDeltaLayer(const Options& options, const ModelConfig& config, const std::string& name,
+                  ParameterLayout& layout)
+      : options_(options),
+        C_(config.width),
         H_(config.heads),
         D_(config.head_width()),
         qkv_(add_dense(layout, name + ".qkv", C_, 3 * C_, /*biases=*/false)),
         convolution_(layout.uniform(name + ".convolution", kTaps, 3 * C_, -0.5, 0.5)),
-        rates_(add_dense(layout, name + ".rates", C_, 2 * H_, /*biases=*/false)),
+        rates_(by_channel() ? DenseParameters{}
+                            : add_dense(layout, name + ".rates", C_, 2 * H_, /*biases=*/false)),
         decay_speed_(layout.add(name + ".decay_speed", 1, H_, draw_decay_speed)),
-        step_bias_(layout.add(name + ".step_bias", 1, H_, draw_step_bias)),
+        step_bias_(layout.add(name + ".step_bias", 1, num_decays(), draw_step_bias)),
         norm_(add_norm(layout, name + ".norm", D_, NormKind::rms_norm)),
         gate_(add_dense(layout, name + ".gate", C_, C_, /*biases=*/false)),
-        out_(add_dense(layout, name + ".out", C_, C_, /*biases=*/false)) {}
+        out_(add_dense(layout, name + ".out", C_, C_, /*biases=*/false)) {
+    if (by_channel()) {
+      strength_ = add_dense(layout, name + ".strength", C_, H_, /*biases=*/false);
+      decay_down_ = add_dense(layout, name + ".decay_down", C_, D_, /*biases=*/false);
+      decay_up_ = add_dense(layout, name + ".decay_up", D_, C_, /*biases=*/false);
+    }
+    if (!options.rotation) return;
+    if (by_channel()) {
+      throw InputError(
+          "block 'gated_delta': rotation=true needs one decay for each head, and decay is channel; leave out one");
+    }
+    if (D_ < 2)
+      throw InputError(
+          "block 'gated_delta': rotation=true needs heads of 2 or more components, expected fewer heads");
+    angle_ = add_dense(layout, name + ".angle", C_, num_pairs(), /*biases=*/false);
+  }
 
   void pack(const Parameters& p, bool backward, RecurrentWeights& weights) const override {
     weights.resize(kNumWeights);
-    weights[kQkv].fill(p[qkv_.weight], backward);
-    weights[kRates].fill(p[rates_.weight], backward);
-    weights[kGate].fill(p[gate_.weight], backward);
-    weights[kOut].fill(p[out_.weight], backward);
+    const auto fill = [&](size_t n, const DenseParameters& dense) {
+      if (dense.weight.size() > 0) weights[n].fill(p[dense.weight], backward);
+    };
+    fill(kQkv, qkv_);
+    fill(kRates, rates_);
+    fill(kStrength, strength_);
+    fill(kDecayDown, decay_down_);
+    fill(kDecayUp, decay_up_);
+    fill(kAngle, angle_);
+    fill(kGate, gate_);
+    fill(kOut, out_);
   }
 
   void forward(const RecurrentContext& c, Matrix& result) const override {
     const Values v = values(c.values, c.input.rows());
     project(c, v);
     compute_rates(c, v);
-    for (Index h = 0; h < H_; ++h) recur(c, v, h);
+    if (options_.rotation) rotate(c, v);
+    for (Index h = 0; h < H_; ++h) compute_states(states(v), h, c.scratch);
     write_result(c, v, result);
     c.scratch.release();
   }
@@ -71,9 +125,12 @@ class GatedDeltaLayer final : public RecurrentLayer {
   void backward(const RecurrentContext& c, const Matrix& d_result, Matrix& d_input, Gradients& d) const override {
     const Index T = c.input.rows();
     const Values v = values(c.values, T);
-    const Gradient d_v{c.scratch(T, C_), c.scratch(T, 3 * C_), c.scratch(T, H_), c.scratch(T, H_)};
+    const Gradient d_v{c.scratch(T, C_), c.scratch(T, 3 * C_), c.scratch(T, num_decays()), c.scratch(T, H_),
+                       c.scratch(T, H_)};
     write_result_backward(c, v, d_result, d_v, d_input, d);
-    for (Index h = 0; h < H_; ++h) recur_backward(c, v, d_v, h);
+    for (Index h = 0; h < H_; ++h)
+      compute_states_backward(states(v), h, {d_v.output, d_v.qkv, d_v.decay, d_v.strength}, c.scratch);
+    if (options_.rotation) rotate_backward(c, v, d_v, d_input, d);
     compute_rates_backward(c, v, d_v, d_input, d);
     project_backward(c, v, d_v, d_input, d);
     c.scratch.release();
@@ -82,26 +139,30 @@ class GatedDeltaLayer final : public RecurrentLayer {
   double multiply_adds(Index length) const override {
     // The state of a head has D^2 entries: they are read twice, decayed, and added to.
     const auto C = static_cast<double>(C_), H = static_cast<double>(H_), D = static_cast<double>(D_);
-    return static_cast<double>(length) * (5 * C * C + 2 * C * H + 3 * C * kTaps + 4 * C * D);
+    const double rates = by_channel() ? C * H + 2 * C * D : 2 * C * H;
+    const double rotation = options_.rotation ? static_cast<double>(num_pairs()) * (C + 8 * H) : 0;
+    return static_cast<double>(length) * (5 * C * C + rates + 3 * C * kTaps + 4 * C * D + rotation);
   }
 
  private:
-  enum : size_t { kQkv, kRates, kGate, kOut, kNumWeights };
+  enum : size_t { kQkv, kRates, kStrength, kDecayDown, kDecayUp, kAngle, kGate, kOut, kNumWeights };
   struct Values {
     Matrix &projected, &slope;                   // (T, 3 C): x W, and the derivative of silu
     Matrix& qkv;                                 // (T, 3 C): the heads of q, of k and of v
     Matrix& unit;                                // (T, 2 H): 1 / norm of q and of k
-    Matrix &step, &step_slope;                   // (T, H): softplus, and its derivative
-    Matrix &decay, &strength, &speed;            // (T, H): a, b; (1, H): exp(A)
+    Matrix &step, &step_slope;                   // (T, H or C): softplus, and its derivative
+    Matrix &decay, &strength, &speed;            // (T, H or C), (T, H): a, b; (1, H or C): exp(A)
+    Matrix& low;                                 // (T, D): x W_down
+    Matrix &turn, &cosine, &sine, &rotated;      // (T, N), (T, H N) twice; (T, 3 C): qkv after the rotation
     Matrix& states;                              // (T H D, D): the transpose of S after each token, of each head
-    Matrix &retrieved, &output;                  // (T, C): S_{t-1} k_t and o
+    Matrix &retrieved, &output;                  // (T, C): what k_t reads before its token, and o
     Matrix &normalized, &rstd;                   // (T, C), (T H, 1): of RMSNorm
     Matrix &normed, &gate, &gate_slope, &gated;  // (T, C)
   };
-  static constexpr size_t kNumValues = 18;
-  /// The gradients of these values.
+  static constexpr size_t kNumValues = 23;
+  /// The gradients of these values; that of `step` through the rotation.
   struct Gradient {
-    Matrix &output, &qkv, &decay, &strength;
+    Matrix &output, &qkv, &decay, &strength, &step;
   };
 
   Values values(Matrices& m, Index T) const {
@@ -111,15 +172,21 @@ class GatedDeltaLayer final : public RecurrentLayer {
       m[n].resize(rows, cols);
       return m[n++];
     };
+    const Index R = num_decays(), low = by_channel() ? D_ : 0, N = options_.rotation ? num_pairs() : 0;
     return {.projected = next(T, 3 * C_),
             .slope = next(T, 3 * C_),
             .qkv = next(T, 3 * C_),
             .unit = next(T, 2 * H_),
-            .step = next(T, H_),
-            .step_slope = next(T, H_),
-            .decay = next(T, H_),
+            .step = next(T, R),
+            .step_slope = next(T, R),
+            .decay = next(T, R),
             .strength = next(T, H_),
-            .speed = next(1, H_),
+            .speed = next(1, R),
+            .low = next(T, low),
+            .turn = next(T, N),
+            .cosine = next(T, H_ * N),
+            .sine = next(T, H_ * N),
+            .rotated = next(options_.rotation ? T : 0, 3 * C_),
             .states = next(T * H_ * D_, D_),
             .retrieved = next(T, C_),
             .output = next(T, C_),
@@ -129,6 +196,11 @@ class GatedDeltaLayer final : public RecurrentLayer {
             .gate = next(T, C_),
             .gate_slope = next(T, C_),
             .gated = next(T, C_)};
+  }
+
+  DeltaStates states(const Values& v) const {
+    return {H_,       D_,          by_channel(), options_.rotation ? v.rotated : v.qkv, v.decay, v.strength,
+            v.states, v.retrieved, v.output};
   }
 
   void project(const RecurrentContext& c, const Values& v) const {
@@ -172,92 +244,72 @@ class GatedDeltaLayer final : public RecurrentLayer {
     linear_backward(c.input, c.weights[kQkv], d_projected, d_input, d[qkv_.weight], d[qkv_.bias]);
   }
 
+  /// Computes a and b, and the steps on which a depends.
   void compute_rates(const RecurrentContext& c, const Values& v) const {
     Matrix& rates = c.scratch(c.input.rows(), 2 * H_);
-    multiply(c.input, c.weights[kRates], rates);
-    v.step_slope = rates.leftCols(H_);
+    if (by_channel()) {
+      multiply(c.input, c.weights[kDecayDown], v.low);
+      multiply(v.low, c.weights[kDecayUp], v.step_slope);
+      multiply(c.input, c.weights[kStrength], rates.rightCols(H_));
+    } else {
+      multiply(c.input, c.weights[kRates], rates);
+      v.step_slope = rates.leftCols(H_);
+    }
     v.step_slope.rowwise() += c.parameters[step_bias_].row(0);
     softplus(v.step_slope, v.step);
     sigmoid(v.step_slope, v.step_slope);
-    exponential(c.parameters[decay_speed_], v.speed);
+    exponential(c.parameters[decay_speed_], v.speed.leftCols(H_));
+    for (Index n = num_decays(); by_channel() && n-- > 0;) v.speed(0, n) = v.speed(0, n / D_);
     for (Index t = 0; t < v.decay.rows(); ++t) v.decay.row(t) = -v.speed.row(0).cwiseProduct(v.step.row(t));
     exponential(v.decay, v.decay);
     sigmoid(rates.rightCols(H_), v.strength);
+    if (options_.strength == 2) v.strength *= 2;
   }
 
   void compute_rates_backward(const RecurrentContext& c, const Values& v, const Gradient& d_v, Matrix& d_input,
                               Gradients& d) const {
-    Matrix &d_rates = c.scratch(c.input.rows(), 2 * H_), &d_log = c.scratch(1, H_);
+    const Index R = num_decays();
+    Matrix &d_rates = c.scratch(c.input.rows(), R + H_), &d_log = c.scratch(1, R);
     MatrixView d_speed = d[decay_speed_];
     for (Index t = 0; t < v.decay.rows(); ++t) {
       d_log.row(0) = -d_v.decay.row(t).cwiseProduct(v.decay.row(t)).cwiseProduct(v.speed.row(0));
-      d_speed.row(0) += d_log.row(0).cwiseProduct(v.step.row(t));
-      d_rates.row(t).leftCols(H_) = d_log.row(0).cwiseProduct(v.step_slope.row(t));
+      for (Index n = 0; n < R; ++n) d_speed(0, n * H_ / R) += d_log(0, n) * v.step(t, n);
+      if (options_.rotation) d_log.row(0) += d_v.step.row(t);
+      d_rates.row(t).leftCols(R) = d_log.row(0).cwiseProduct(v.step_slope.row(t));
     }
-    d_rates.rightCols(H_).array() = d_v.strength.array() * v.strength.array() * (1 - v.strength.array());
-    add_column_sums(d_rates.leftCols(H_), d[step_bias_]);
-    linear_backward(c.input, c.weights[kRates], d_rates, d_input, d[rates_.weight], d[rates_.bias]);
+    const Real largest = static_cast<Real>(options_.strength);
+    d_rates.rightCols(H_).array() = d_v.strength.array() * v.strength.array() * (1 - v.strength.array() / largest);
+    add_column_sums(d_rates.leftCols(R), d[step_bias_]);
+    if (!by_channel()) {
+      linear_backward(c.input, c.weights[kRates], d_rates, d_input, d[rates_.weight], d[rates_.bias]);
+      return;
+    }
+    Matrix& d_low = c.scratch(c.input.rows(), D_);
+    linear_backward(c.input, c.weights[kStrength], d_rates.rightCols(H_), d_input, d[strength_.weight],
+                    d[strength_.bias]);
+    linear_backward(v.low, c.weights[kDecayUp], d_rates.leftCols(R), d_low, d[decay_up_.weight], d[decay_up_.bias],
+                    Accumulate::no);
+    linear_backward(c.input, c.weights[kDecayDown], d_low, d_input, d[decay_down_.weight], d[decay_down_.bias]);
   }
 
-  /// Computes the states and outputs of a head: S_t = a_t S_{t-1} + e_t k_t^T,   e_t = b_t (v_t - a_t S_{t-1}
-  /// k_t).
-  void recur(const RecurrentContext& c, const Values& v, Index h) const {
-    const MatrixView heads = by_head(v.qkv, D_);
-    MatrixView retrieved = by_head(v.retrieved, D_), output = by_head(v.output, D_);
-    Matrix& e = c.scratch(1, D_);
-    for (Index t = 0; t < v.qkv.rows(); ++t) {
-      const auto q = heads.row(row(t, 0, h)), k = heads.row(row(t, 1, h)), value = heads.row(row(t, 2, h));
-      const Real a = v.decay(t, h), b = v.strength(t, h);
-      MatrixView state = this->state(v, t, h);
-      auto r = retrieved.row(t * H_ + h), o = output.row(t * H_ + h);
-      r.setZero();
-      o.setZero();
-      if (t > 0) {
-        const MatrixView before = this->state(v, t - 1, h);
-        for (Index j = 0; j < D_; ++j) r += k(j) * before.row(j);
-        state = a * before;
-      } else {
-        state.setZero();
-      }
-      e.row(0) = b * (value - a * r);
-      for (Index j = 0; j < D_; ++j) state.row(j) += k(j) * e.row(0);
-      for (Index j = 0; j < D_; ++j) o += scale() * q(j) * state.row(j);
-    }
+  void rotate(const RecurrentContext& c, const Values& v) const {
+    multiply(c.input, c.weights[kAngle], v.turn);
+    hyperbolic_tangent(v.turn, v.turn);
+    const AccumulatedAngles angles{v.turn, v.step, v.cosine, v.sine};
+    accumulate_angles(angles);
+    v.rotated = v.qkv;
+    rotate_queries_and_keys(angles, D_, v.rotated);
   }
 
-  void recur_backward(const RecurrentContext& c, const Values& v, const Gradient& d_v, Index h) const {
-    const MatrixView heads = by_head(v.qkv, D_), retrieved = by_head(v.retrieved, D_),
-                     d_output = by_head(d_v.output, D_);
-    MatrixView d_heads = by_head(d_v.qkv, D_);
-    Matrix &rest = c.scratch(1, D_), &d_e = c.scratch(1, D_), &d_r = c.scratch(1, D_),
-           &d_state = c.scratch(D_, D_);
-    d_state.setZero();
-    for (Index t = v.qkv.rows(); t-- > 0;) {
-      const auto q = heads.row(row(t, 0, h)), k = heads.row(row(t, 1, h)), value = heads.row(row(t, 2, h));
-      auto d_q = d_heads.row(row(t, 0, h)), d_k = d_heads.row(row(t, 1, h)), d_value = d_heads.row(row(t, 2, h));
-      const auto r = retrieved.row(t * H_ + h), d_o = d_output.row(t * H_ + h);
-      const Real a = v.decay(t, h), b = v.strength(t, h);
-      const MatrixView state = this->state(v, t, h);
-      rest.row(0) = value - a * r;  // e / b
-      d_e.setZero();
-      for (Index j = 0; j < D_; ++j) {
-        d_q(j) = scale() * dot(state.row(j), d_o);
-        d_state.row(j) += scale() * q(j) * d_o;
-        d_k(j) = b * dot(d_state.row(j), rest);
-        d_e.row(0) += k(j) * d_state.row(j);
-      }
-      d_v.strength(t, h) = dot(d_e, rest);
-      d_value = b * d_e.row(0);
-      d_v.decay(t, h) = 0;
-      if (t == 0) break;
-      const MatrixView before = this->state(v, t - 1, h);
-      d_v.decay(t, h) = dot(d_state, before) - b * dot(d_e, r);
-      d_r = -a * b * d_e;
-      for (Index j = 0; j < D_; ++j) {
-        d_k(j) += dot(d_r, before.row(j));
-        d_state.row(j) = a * d_state.row(j) + k(j) * d_r.row(0);
-      }
-    }
+  void rotate_backward(const RecurrentContext& c, const Values& v, const Gradient& d_v, Matrix& d_input,
+                       Gradients& d) const {
+    const Index T = c.input.rows(), N = num_pairs();
+    Matrix &d_angle = c.scratch(T, H_ * N), &d_turn = c.scratch(T, N);
+    const AccumulatedAngles angles{v.turn, v.step, v.cosine, v.sine};
+    rotate_queries_and_keys_backward(angles, D_, v.rotated, d_v.qkv, d_angle);
+    accumulate_angles_backward(angles, d_angle, d_turn, d_v.step);
+    d_turn.array() *= 1 - v.turn.array().square();
+    linear_backward(c.input, c.weights[kAngle], d_turn, d_input, d[angle_.weight], d[angle_.bias]);
   }
 
   void write_result(const RecurrentContext& c, const Values& v, Matrix& result) const {
@@ -282,20 +334,20 @@ class GatedDeltaLayer final : public RecurrentLayer {
                       by_head(d_v.output, D_), d[norm_.gain]);
   }
 
-  /// Returns the row, by head, of q (part 0), k (1) or v (2).
-  Index row(Index t, Index part, Index h) const { return (t * 3 + part) * H_ + h; }
-  MatrixView state(const Values& v, Index t, Index h) const {
-    return {v.states.data() + (t * H_ + h) * D_ * D_, D_, D_};
-  }
-  Real scale() const { return 1 / std::sqrt(static_cast<Real>(D_)); }
+  bool by_channel() const { return options_.decay == DecayOf::channel; }
+  Index num_decays() const { return by_channel() ? C_ : H_; }
+  Index num_pairs() const { return D_ / 2; }
 
+  Options options_;
   Index C_, H_, D_;
   DenseParameters qkv_;
   Parameter convolution_;
-  DenseParameters rates_;
+  DenseParameters rates_;  // with a decay of each head
   Parameter decay_speed_, step_bias_;
   NormParameters norm_;
   DenseParameters gate_, out_;
+  DenseParameters strength_, decay_down_, decay_up_;  // with a decay of each channel
+  DenseParameters angle_;                             // with the rotation
 };
 
 const RegisterRecurrentLayer<GatedDeltaLayer> registered{

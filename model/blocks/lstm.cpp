@@ -17,16 +17,11 @@
 namespace posbench::lstm {
 namespace {
 
-/// y = tanh(x) = 2 sigmoid(2 x) - 1; y may be x.
-void hyperbolic_tangent(const In& x, Out y) {
-  y = 2 * x;
-  sigmoid(y, y);
-  y.array() = 2 * y.array() - 1;
-}
-
 class LstmLayer final : public RecurrentLayer {
  public:
-  LstmLayer(const ModelConfig& config, const std::string& name, ParameterLayout& layout)
+  using Options = NoOptions;
+
+  LstmLayer(const Options&, const ModelConfig& config, const std::string& name, ParameterLayout& layout)
       : width_(config.width),
         input_(add_dense(layout, name + ".input", width_, 4 * width_, config.biases)),
         hidden_(add_dense(layout, name + ".hidden", width_, 4 * width_, /*biases=*/false)) {}

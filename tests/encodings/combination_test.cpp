@@ -176,8 +176,9 @@ TEST_CASE("encodings that cannot be combined are refused with a message that nam
       refusal("layers:of=(learned_abs,none)") ==
       "encoding 'layers': 'learned_abs' enters at the embeddings, which all layers read; expected encodings that enter "
       "in attention alone, or take sum");
-  CHECK(refusal("layers:of=(rope,none),every=4") ==
-        "encoding 'layers': the pattern 'rope,none' has 4 layers, and the model 2; set model.layers to 4 or more");
+  CHECK(
+      refusal("layers:of=(rope,none),every=4") ==
+      "encoding 'layers': the pattern 'rope,none' has 4 layers, and the model 2 with attention; set model.layers to 4 or more");
   CHECK(refusal("layers:of=(rope,none),every=1") ==
         "encoding 'layers': every is 1, less than the 2 encodings 'rope,none'; expected at least as many layers");
   CHECK(

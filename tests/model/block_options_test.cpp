@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,7 +21,7 @@ namespace {
 /// A model with initial values that do not depend on its options.
 struct Net {
   explicit Net(const ModelConfig& config, const std::string& spec = "none")
-      : encoding(make_encoding(Spec::parse(spec), config, layout)),
+      : encoding(make_encoding(Spec::parse(spec), config.for_encoding(), layout)),
         model(config, layout, *encoding),
         parameters(initialize(layout, 1)) {}
 
@@ -92,26 +93,101 @@ TEST_CASE("every option of blocks has correct gradients, causal and bidirectiona
   }
 }
 
-TEST_CASE("options that do not act on attention have correct gradients in recurrent blocks") {
-  const std::vector<std::string> apply{"norm_kind=rms_norm", "activation=swiglu", "biases=false", "loops=3"};
-  size_t applied = 0;
-  for (const BlockOptions& options : block_options()) {
-    if (std::ranges::find(apply, options.name) == apply.end()) continue;
-    for (const bool pre_norm : {true, false}) {
-      for (const std::string& block : block_kinds(/*recurrent=*/true)) {
-        ModelConfig config = small_config(2, /*causal=*/true, pre_norm);
-        config.tied_embeddings = !pre_norm;
-        config.dropout = pre_norm ? 0.2 : 0;
-        config.block = {block};
-        options.set(config);
-        const Worst worst = gradient_error(Spec{"none", {}}, config, 9);
-        INFO(options.name << ", " << block << ": " << worst.where);
-        CHECK(worst.error <= 1e-6);
-        ++applied;
-      }
+TEST_CASE("every pair of kinds of blocks has correct gradients and is causal, with all that it may have") {
+  std::vector<std::string> kinds = blocks().names();
+  kinds.insert(kinds.end(), {"gated_delta:strength=2,rotation=true", "gated_delta:strength=2,decay=channel"});
+  const std::string first = GENERATE_REF(from_range(kinds)), second = GENERATE_REF(from_range(kinds));
+  for (const bool pre_norm : {true, false}) {
+    ModelConfig config = small_config(2, /*causal=*/true, pre_norm);
+    config.layers = 4;
+    config.block = {first + "," + second};
+    config.dropout = 0.2;
+    config.tied_embeddings = config.smear = !pre_norm;
+    if (pre_norm) {
+      config.norm_kind = NormKind::rms_norm;
+      config.activation = Activation::swiglu;
+      config.convolution = {true, true, true, true};
+      config.key_offset = 0.3;
+      config.loops = 2;
     }
+    const Spec with_attention = Spec::parse(pre_norm ? "tape" : "deberta:shared_projections=true");
+    const Spec spec = config.is_recurrent() ? Spec{"none", {}} : with_attention;
+    const Worst worst = gradient_error(spec, config, 9);
+    INFO(config.block.text() << ", " << spec.text() << ": " << worst.where);
+    CHECK(worst.error <= 1e-6);
+    CHECK(is_causal(spec, config, 9));
   }
-  CHECK(applied == 2 * apply.size() * block_kinds(/*recurrent=*/true).size());
+}
+
+TEST_CASE("the layers of an encoding are those with attention") {
+  ModelConfig config = small_config(2, true, true);
+  config.layers = 6;
+  config.block = {"lstm,attention,gated_delta"};
+  Net net(config, "layers:of=(rope,none),window=(2,0)");
+  net.logits(kTokens);
+  CHECK(config.for_encoding().layers == 2);
+  CHECK(net.activations.blocks[1].attention.attention[0](9, 6) == 0);
+  CHECK(net.activations.blocks[4].attention.attention[0](9, 6) != 0);
+  CHECK(Net(config, "cope").has("cope.table.1"));
+  CHECK_FALSE(Net(config, "cope").has("cope.table.2"));
+}
+
+TEST_CASE("a list of kinds of blocks is stored without repetition, and has at least as many layers as kinds") {
+  ModelOptions options;
+  OptionTable table;
+  options.describe(table);
+  table.set("block", "sequential,sequential", "model");
+  CHECK(options.block.text() == "sequential");
+  table.set("pattern", "gated_delta:strength=1,lstm,gated_delta,attention", "model");
+  CHECK(options.block.text() == "gated_delta,lstm,gated_delta,attention");
+  CHECK(options.layers == 4);
+  table.set("layers", "3", "model");
+  CHECK_THROWS_WITH(options.config(),
+                    "model.block=gated_delta,lstm,gated_delta,attention is a list for 4 layers, and "
+                    "model.layers is 3; set it to 4 or more");
+}
+
+TEST_CASE("convolutions, shifted keys and smeared embeddings mix each token with the one before, as stated") {
+  ModelConfig config = small_config(2, true, true);
+  config.layers = 1;
+  config.activation = Activation::relu;
+  Net plain(config);
+  plain.logits(kTokens);
+  config.convolution = {true, true, true, true};
+  config.key_offset = 0.5;
+  config.smear = true;
+  Net net(config);
+  for (const auto& entry : plain.layout.entries())
+    CHECK((net.parameters[net.layout.at(entry.name)] == plain.parameters[entry.parameter]));
+  net.parameters[net.layout.at("smear.gate")].setZero();
+  net.parameters[net.layout.at("smear.factor")].setConstant(2);
+  for (const std::string place :
+       {"convolution", "attention.convolution", "feed_forward.convolution", "feed_forward.up_convolution"}) {
+    MatrixView taps = net.parameters[net.layout.at("blocks.0." + place)];
+    taps.setZero();
+    taps.row(2).setConstant(3);
+  }
+  net.logits(kTokens);
+  const BlockActivations& a = net.activations.blocks[0];
+  const auto check = [](const EigenMatrix& mixed, const EigenMatrix& x, double factor) {
+    EigenMatrix expected = x;
+    expected.bottomRows(9) += factor * x.topRows(9);
+    CHECK((mixed - expected).norm() < 1e-12);
+  };
+  check(net.activations.embedded, plain.activations.embedded, 1);
+  check(a.attention.input, a.unmixed, 3);
+  check(a.attention.q[1], a.attention.unmixed.middleCols(4, 4), 3);
+  check(a.feed_forward.input, a.feed_forward.unmixed, 3);
+  EigenMatrix up = a.feed_forward.unmixed_up;
+  up.bottomRows(9) += 3 * a.feed_forward.unmixed_up.topRows(9);
+  CHECK((up.cwiseMax(Real(0)) - a.feed_forward.activated).norm() < 1e-12);
+  EigenMatrix k = a.attention.unmixed.middleCols(8, 4);
+  k.bottomRows(9) += 3 * a.attention.unmixed.middleCols(8, 4).topRows(9);
+  CHECK((a.attention.k[0].leftCols(2) - k.leftCols(2)).norm() < 1e-12);
+  CHECK((a.attention.k[0].rightCols(2).bottomRows(9) - k.rightCols(2).topRows(9)).norm() < 1e-12);
+  CHECK((a.attention.k[0].rightCols(2).row(0) - k.rightCols(2).row(0)).norm() < 1e-12);
+  CHECK(net.model.multiply_adds(10, 10) - plain.model.multiply_adds(10, 10) ==
+        10 * (2 * 8 + 4 * (8 + 24 + 8 + 32)));
 }
 
 TEST_CASE("recurrent blocks refuse options that act on attention, and bidirectional models, in one line") {
@@ -126,55 +202,30 @@ TEST_CASE("recurrent blocks refuse options that act on attention, and bidirectio
     }
     return std::string("not refused");
   };
-  CHECK(refusal("lstm", [](ModelConfig& c) { c.qk_norm = true; }) ==
-        "model.qk_norm=true acts on attention, which model.block=lstm does not have; set it to false or choose "
-        "another model.block");
-  CHECK(refusal("gated_delta", [](ModelConfig& c) { c.window = 4; }) ==
-        "model.window=4 acts on attention, which model.block=gated_delta does not have; set it to 0 or choose "
-        "another model.block");
-  CHECK(refusal("lstm", [](ModelConfig& c) { c.segment = 3; }) ==
-        "model.segment=3 acts on attention, which model.block=lstm does not have; set it to 0 or choose another "
-        "model.block");
+  const auto expected = [](const std::string& block, const std::string& setting, const std::string& neutral) {
+    return "model." + setting + " acts on attention, which model.block=" + block + " does not have; set it to " +
+           neutral + " or choose another model.block";
+  };
+  CHECK(refusal("lstm", [](ModelConfig& c) { c.qk_norm = true; }) == expected("lstm", "qk_norm=true", "false"));
+  CHECK(refusal("lstm", [](ModelConfig& c) { c.segment = 3; }) == expected("lstm", "segment=3", "0"));
+  CHECK(refusal("lstm,gated_delta", [](ModelConfig& c) { c.window = 4; }) ==
+        expected("lstm,gated_delta", "window=4", "0"));
   CHECK(refusal("gated_delta", [](ModelConfig& c) { c.logit_scale = LogitScale::log_length; }) ==
-        "model.logit_scale acts on attention, which model.block=gated_delta does not have; set it to constant or "
-        "choose another model.block");
+        expected("gated_delta", "logit_scale", "constant"));
   CHECK(refusal("lstm", [](ModelConfig& c) { c.causal = false; }) ==
         "model.block=lstm is defined for causal models only; set model.attention to causal or leave it out");
 }
 
-TEST_CASE(
-    "an LSTM block has one normalization and no feed-forward, and a block of the gated delta rule has both") {
-  ModelConfig config = small_config(2, true, true);
-  config.block = {"lstm"};
-  CHECK(Net(config).has("blocks.1.lstm.hidden.weight"));
-  CHECK_FALSE(Net(config).has("attention"));
-  CHECK_FALSE(Net(config).has("norm2"));
-  CHECK_FALSE(Net(config).has("feed_forward"));
-  config.block = {"gated_delta"};
-  CHECK(Net(config).has("blocks.1.gated_delta.out.weight"));
-  CHECK_FALSE(Net(config).has("attention"));
-  CHECK(Net(config).has("blocks.0.norm2"));
-  CHECK(Net(config).has("blocks.0.feed_forward"));
-}
-
-TEST_CASE("a block of attention alone has no feed-forward and one normalization") {
-  ModelConfig config = small_config(2, true, true);
-  config.block = {"attention"};
-  Net net(config);
-  CHECK_FALSE(net.has("feed_forward"));
-  CHECK_FALSE(net.has("norm2"));
-  CHECK(net.has("blocks.0.norm1"));
-  CHECK(net.logits(kTokens).allFinite());
-}
-
-TEST_CASE("a block of attention alone passes a recurrent state on with correct gradients") {
-  for (const bool pre_norm : {true, false}) {
-    ModelConfig config = small_config(2, true, pre_norm);
-    config.layers = 3;
-    config.block = {"attention"};
-    const Worst worst = gradient_error(Spec{"tape", {}}, config, 9);
-    INFO(worst.where);
-    CHECK(worst.error <= 1e-6);
+TEST_CASE("a kind of block has the parameters of its layers and no others") {
+  const std::vector<std::string> parts{"attention", "lstm.hidden", "gated_delta.out", "norm2", "feed_forward"};
+  for (const auto& [block, expected] : std::map<std::string, std::string>{
+           {"lstm", "01000"}, {"gated_delta", "00111"}, {"attention", "10000"}, {"sequential", "10011"}}) {
+    ModelConfig config = small_config(2, true, true);
+    config.block = {block};
+    std::string found;
+    for (const std::string& part : parts) found += Net(config).has("blocks.1." + part) ? "1" : "0";
+    CHECK(found == expected);
+    CHECK(Net(config).has("blocks.0.norm1"));
   }
 }
 

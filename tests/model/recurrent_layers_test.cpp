@@ -128,20 +128,61 @@ std::vector<double> unit_vector(const std::vector<double>& from, size_t first, s
   return y;
 }
 
-/// S <- a S (I - b k k^T) + b v k^T, as this product of matrices.
-void update(Numbers& S, double a, double b, const std::vector<double>& k, const double* v) {
+/// S <- S diag(a) (I - b k k^T) + b v k^T, as this product of matrices.
+void update(Numbers& S, const std::vector<double>& a, double b, const std::vector<double>& k, const double* v) {
   const Numbers before = S;
   const size_t D = k.size();
   for (size_t i = 0; i < D; ++i) {
     for (size_t j = 0; j < D; ++j) {
       double product = 0;
-      for (size_t n = 0; n < D; ++n) product += before[i][n] * ((n == j ? 1 : 0) - b * k[n] * k[j]);
-      S[i][j] = a * product + b * v[i] * k[j];
+      for (size_t n = 0; n < D; ++n) product += before[i][n] * a[n] * ((n == j ? 1 : 0) - b * k[n] * k[j]);
+      S[i][j] = product + b * v[i] * k[j];
     }
   }
 }
 
-/// The gated delta rule, one head at a time, with the state as in the paper.
+/// S <- S R^T, for the rotation R of each pair of components by its angle.
+void rotate(Numbers& S, const std::vector<double>& angles) {
+  for (std::vector<double>& row : S) {
+    for (size_t n = 0; n < angles.size(); ++n) {
+      const double x = row[2 * n], y = row[2 * n + 1], c = std::cos(angles[n]), s = std::sin(angles[n]);
+      row[2 * n] = c * x - s * y;
+      row[2 * n + 1] = s * x + c * y;
+    }
+  }
+}
+
+/// The rates of one head at one token. The angles are those of a rotation of the state, not of keys and queries.
+struct Rates {
+  std::vector<double> decay, angles;
+  double strength = 0;
+};
+Rates rates_of(const Net& net, const std::vector<double>& x, size_t h) {
+  const std::string name = "blocks.0.gated_delta", text = net.config.block.text();
+  const size_t C = x.size(), H = static_cast<size_t>(net.config.heads), D = C / H;
+  const auto number = [&](const std::string& part, size_t n) {
+    return net.value(name + part, 0, static_cast<Index>(n));
+  };
+  const bool by_channel = text.find("decay=channel") != std::string::npos;
+  const std::vector<double> rates =
+      by_channel ? dense(net, dense(net, x, name + ".decay_down", D, false), name + ".decay_up", C, false)
+                 : dense(net, x, name + ".rates", 2 * H, false);
+  Rates result;
+  double step = 0;
+  for (size_t n = 0; n < D; ++n) {
+    const size_t at = by_channel ? h * D + n : h;
+    step = std::log1p(std::exp(rates[at] + number(".step_bias", at)));
+    result.decay.push_back(std::exp(-std::exp(number(".decay_speed", h)) * step));
+  }
+  result.strength = sigmoid_of(by_channel ? dense(net, x, name + ".strength", H, false)[h] : rates[H + h]);
+  if (text.find("strength=2") != std::string::npos) result.strength *= 2;
+  if (text.find("rotation=true") == std::string::npos) return result;
+  for (const double turn : dense(net, x, name + ".angle", D / 2, false))
+    result.angles.push_back(-3.14159265358979323846 * step * std::tanh(turn));
+  return result;
+}
+
+/// The gated delta rule, one head at a time, with the state as in the papers.
 Numbers gated_delta(const Net& net, const Numbers& x) {
   const std::string name = "blocks.0.gated_delta";
   const size_t T = x.size(), C = x[0].size(), H = static_cast<size_t>(net.config.heads), D = C / H;
@@ -149,15 +190,13 @@ Numbers gated_delta(const Net& net, const Numbers& x) {
   for (const std::vector<double>& row : x) projected.push_back(dense(net, row, name + ".qkv", 3 * C, false));
   for (size_t h = 0; h < H; ++h) {
     Numbers S(D, std::vector<double>(D, 0));
-    const auto of_head = [&](const std::string& part) { return net.value(name + part, 0, static_cast<Index>(h)); };
     for (size_t t = 0; t < T; ++t) {
       const std::vector<double> qkv = convolved(net, projected, t), q = unit_vector(qkv, h * D, D),
                                 k = unit_vector(qkv, C + h * D, D),
-                                rates = dense(net, x[t], name + ".rates", 2 * H, false),
                                 gate = dense(net, x[t], name + ".gate", C, false);
-      const double step = std::log1p(std::exp(rates[h] + of_head(".step_bias")));
-      update(S, std::exp(-std::exp(of_head(".decay_speed")) * step), sigmoid_of(rates[H + h]), k,
-             &qkv[2 * C + h * D]);
+      const Rates rates = rates_of(net, x[t], h);
+      rotate(S, rates.angles);
+      update(S, rates.decay, rates.strength, k, &qkv[2 * C + h * D]);
       std::vector<double> o(D, 0);
       double squares = 0;
       for (size_t i = 0; i < D; ++i) {
@@ -188,7 +227,7 @@ Numbers naive_logits(const Net& net, const std::vector<int>& tokens) {
     for (Index c = 0; c < net.config.width; ++c) x.back().push_back(net.value("embedding.weight", token, c));
     input.push_back(layer_norm_of(net, x.back(), "blocks.0.norm1"));
   }
-  const bool is_lstm = net.config.block.name == "lstm";
+  const bool is_lstm = net.config.block.text() == "lstm";
   const Numbers mixed = is_lstm ? lstm(net, input) : gated_delta(net, input);
   for (size_t t = 0; t < x.size(); ++t) {
     add(x[t], mixed[t]);
@@ -218,7 +257,9 @@ void check_equal(const EigenMatrix& logits, const Numbers& expected) {
 }  // namespace
 
 TEST_CASE("a recurrent layer agrees with loops over its equations, also for one token") {
-  const std::string block = GENERATE(from_range(block_kinds(/*recurrent=*/true)));
+  const std::string block =
+      GENERATE("lstm", "gated_delta", "gated_delta:strength=2", "gated_delta:strength=2,decay=channel",
+               "gated_delta:strength=2,rotation=true");
   INFO(block);
   const Net net(block);
   SequenceWorkspace workspace;
@@ -268,12 +309,12 @@ TEST_CASE("the multiply-adds of a recurrent model grow in proportion to the leng
   CHECK(one - output == (block == "lstm" ? 8 * C * C : 5 * C * C + 2 * C * H + 4 * 3 * C + 4 * C * D + 8 * C * C));
 }
 
-TEST_CASE("a recurrent model has no attention maps and refuses to show them in one line") {
+TEST_CASE("a recurrent model has no attention maps, and a rotation with a decay of each channel is refused") {
   const Net net("gated_delta");
   SequenceWorkspace workspace;
   net.logits(kTokens, workspace);
+  CHECK(net.model.inspect(net.parameters, net.sequence(kTokens), Tables(), 0, workspace).empty());
   CHECK_THROWS_WITH(
-      net.model.inspect(net.parameters, net.sequence(kTokens), Tables(), 0, workspace),
-      "the model has model.block=gated_delta, which has neither scores nor attention weights; choose a model with "
-      "attention");
+      Net("gated_delta:decay=channel,rotation=true"),
+      "block 'gated_delta': rotation=true needs one decay for each head, and decay is channel; leave out one");
 }

@@ -214,6 +214,7 @@ def test_torch_wrong_arguments_are_refused():
     assert "training.validate_splits is true" in refused(mixer=lstm, settings={"training.validate_splits": True})
     assert "training.optimizer is sgd" in refused(mixer=lstm, settings={"training.optimizer": "sgd"})
     assert "model.block is parallel" in refused(mixer=lstm, settings={"model.block": "parallel"})
+    assert "model.smear is true; posbench.torch does not have it" in refused(mixer=lstm, settings={"model.smear": True})
     assert "does not extend" in refused(mixer=lstm, settings={"extend.encodings": "rope"})
     task = posbench.task("flip_flop:length=16", profile="smoke", settings=SETTINGS)
     model = pt.initial_model(task, mixer=lstm)

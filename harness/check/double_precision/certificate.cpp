@@ -39,8 +39,9 @@ void shift(Positions& positions, Real by) {
 }
 
 MakeEncoding by_name(const Spec& spec) {
-  return
-      [spec](const ModelConfig& config, ParameterLayout& layout) { return make_encoding(spec, config, layout); };
+  return [spec](const ModelConfig& config, ParameterLayout& layout) {
+    return make_encoding(spec, config.for_encoding(), layout);
+  };
 }
 
 }  // namespace
@@ -70,6 +71,12 @@ const std::vector<BlockOptions>& block_options() {
         {"chunk=5", [](ModelConfig& s) { s.chunk = 5; }},
         {"loops=3", [](ModelConfig& s) { s.loops = 3; }},
         {"temperature=3", [](ModelConfig& s) { s.temperature = 3; }},
+        {"convolution=a,b,c,d,key_offset=0.5,smear=true",
+         [](ModelConfig& s) {
+           s.convolution = {true, true, true, true};
+           s.key_offset = 0.5;
+           s.smear = true;
+         }},
         {"logit_scale=log_length", [](ModelConfig& s) { s.logit_scale = LogitScale::log_length; }},
         {"logit_scale=log_length_beyond", [](ModelConfig& s) { s.logit_scale = LogitScale::log_length_beyond; }}};
     const std::vector<BlockOptions> single = list;
@@ -99,7 +106,7 @@ Worst gradient_error(const MakeEncoding& make, const ModelConfig& config, int le
   std::string stage = "construction";
   try {
     Fixture fixture(make, config, length, /*seed=*/1);
-    check_stages(fixture, config, stage, worst);
+    check_stages(fixture, config.for_encoding(), stage, worst);
     stage = "model";
     check_model(fixture, worst);
   } catch (const IndexError& error) {

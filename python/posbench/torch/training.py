@@ -24,6 +24,7 @@ from .modules import AnyModel, MakeModule, Model, make_module, name_of
 MakeEncoding = Callable[[ModelConfig], Encoding]
 _TEST_BATCH = 128
 _TEST_SCORES = 2**23  # the largest number of pairs of tokens in a batch
+_OF_PROGRAM = ("convolution", "key_offset", "smear")  # settings that posbench.torch does not have
 _OF_ATTENTION = ("window", "segment", "chunk", "sinks", "temperature", "qk_norm", "logit_scale")
 # The settings of training that train() reads, and those that change the samples. The others must have their defaults.
 _TRAINING = {
@@ -71,6 +72,7 @@ def model_config(task: Task) -> ModelConfig:
     """Returns the model of a task under its configuration."""
     about, settings = task.manifest, task.manifest["settings"]
     require_defaults("model", settings["model"], ["block"], "posbench.torch has sequential blocks only; leave it at")
+    require_defaults("model", settings["model"], _OF_PROGRAM, "posbench.torch does not have it; leave it at")
     reason = "posbench.torch reads samples one at a time, as a whole and without rounding; leave it at"
     require_defaults("training", settings["training"], ["pack", "pack_mask", "pack_restart", "rounding"], reason)
     cache = ["cache", "cache_size", "cache_shift", "rounding"]

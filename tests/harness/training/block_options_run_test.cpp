@@ -77,6 +77,22 @@ TEST_CASE("saved models with recurrent blocks give logits; inspect and export --
   CHECK_FALSE(std::filesystem::exists(directory / "maps.safetensors"));
 }
 
+TEST_CASE("a saved model with recurrent layers and attention has maps of its layers with attention") {
+  const TemporaryDirectory directory;
+  REQUIRE(posbench_command(directory,
+                           "run --profile smoke -t flip_flop -e rope -q --save-models -o r --set "
+                           "model.pattern=gated_delta:strength=2,attention --set model.convolution=a,b")
+              .code == 0);
+  CHECK(read_whole(directory / "r/report.json").find("\"block\": \"gated_delta:strength=2,attention\"") !=
+        std::string::npos);
+  const std::string maps = posbench_command(directory, "inspect r flip_flop rope --format json").output;
+  CHECK(maps.find("\"layer\": 1") != std::string::npos);
+  CHECK(maps.find("\"layer\": 0") == std::string::npos);
+  for (const std::string command : {"inspect r flip_flop rope --over 4", "inspect r flip_flop rope -o page.html",
+                                    "export r flip_flop rope -n 4 --maps -o maps.safetensors"})
+    CHECK(posbench_command(directory, command).code == 0);
+}
+
 TEST_CASE("options of blocks that exclude each other are refused in one line") {
   const TemporaryDirectory directory;
   const Outcome sinks = posbench_command(directory, "run -t flip_flop -e rope --set model.sinks=2 --list-only");
@@ -88,6 +104,12 @@ TEST_CASE("options of blocks that exclude each other are refused in one line") {
       directory, "run -t flip_flop -e rope --set model.block=attention --set model.feed_forward=8 --list-only");
   CHECK(inner.code == 2);
   CHECK(inner.error.find("model.feed_forward is 8, and model.block=attention has no feed-forward layers") !=
+        std::string::npos);
+  const Outcome place = posbench_command(
+      directory, "run -t flip_flop -e none --set model.block=gated_delta --set model.convolution=b --list-only");
+  CHECK(place.code == 2);
+  CHECK(place.error.find(
+            "model.convolution has b, and no layer of model.block=gated_delta has attention; leave b out") !=
         std::string::npos);
   const Outcome biases = posbench_command(
       directory, "run -t flip_flop -e deberta:shared_projections=true --set model.biases=false -o r");

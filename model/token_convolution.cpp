@@ -1,7 +1,8 @@
-#include "encodings/parts/token_convolution.h"
+#include "model/token_convolution.h"
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "model/numeric.h"
 
@@ -34,6 +35,23 @@ void convolve_tokens_backward(const In& x, const In& taps, const In& d_y, Out d_
     add_column_sums(products, d_taps.row(tap));
     d_x.topRows(rows).array() += d_y.bottomRows(rows).array().rowwise() * taps.row(tap).array();
   });
+}
+
+Parameter add_residual_convolution(ParameterLayout& layout, const std::string& name, Index channels) {
+  const double bound = 1 / std::sqrt(static_cast<double>(kConvolutionTaps));
+  return layout.uniform(name, kConvolutionTaps, channels, -bound, bound);
+}
+
+void residual_convolution(const In& taps, Matrix& x, Matrix& input) {
+  input = x;
+  convolve_tokens(input, taps, x);
+  x += input;
+}
+
+void residual_convolution_backward(const In& taps, const Matrix& input, Matrix& d_x, Matrix& d_result,
+                                   Out d_taps) {
+  d_result = d_x;
+  convolve_tokens_backward(input, taps, d_result, d_x, d_taps);
 }
 
 void normalize_slices(const In& x, Index width, Out y) {
