@@ -83,9 +83,9 @@ TEST_CASE("a saved model with recurrent layers and attention has maps of its lay
                            "run --profile smoke -t flip_flop -e rope -q --save-models -o r --set "
                            "model.pattern=gated_delta:strength=2,attention --set model.convolution=a,b")
               .code == 0);
-  CHECK(read_whole(directory / "r/report.json").find("\"block\": \"gated_delta:strength=2,attention\"") !=
+  CHECK(read_whole(directory / "r/report.json").find("\"block\":\"gated_delta:strength=2,attention\"") !=
         std::string::npos);
-  const std::string maps = posbench_command(directory, "inspect r flip_flop rope --format json").output;
+  const std::string maps = posbench_command(directory, "inspect r flip_flop rope --format json").out;
   CHECK(maps.find("\"layer\": 1") != std::string::npos);
   CHECK(maps.find("\"layer\": 0") == std::string::npos);
   for (const std::string command : {"inspect r flip_flop rope --over 4", "inspect r flip_flop rope -o page.html",
