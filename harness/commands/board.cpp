@@ -37,6 +37,7 @@ struct BoardRequest {
   std::optional<std::string> tasks, encodings, aspects;
   std::optional<double> length;
   std::string family;
+  std::optional<Kernel> kernel;
   BoardOptions options;
   bool only_users = false;
   Output output;
@@ -85,6 +86,12 @@ BoardSelection select_rows(const BoardRequest& request, const BoardReport& all) 
   }
   BoardSelection selection{select_shown(request.tasks, ValueKind::task, of_all.tasks),
                            select_shown(request.encodings, ValueKind::encoding, of_all.encodings)};
+  if (request.kernel) {
+    std::erase_if(selection.encodings, [&](const std::string& encoding) {
+      const bool is_known = encodings().contains(spec_name(encoding));
+      return !is_known || kernel_of(Spec::parse(encoding)) != *request.kernel;
+    });
+  }
   if (request.family.empty()) return selection;
   std::set<std::string> families;
   for (const std::string& encoding : of_all.encodings) families.insert(family_of(encoding));
@@ -202,6 +209,15 @@ void add_board(CommandLine& line) {
       .name("--family", request->family, ValueKind::family,
             "family of encodings, as 'posbench list encodings' shows it")
       .default_text("all");
+  command
+      .choice<std::optional<Kernel>, Kernel>(
+          "--kernel", request->kernel,
+          {{"any", Kernel::any},
+           {"bias", Kernel::bias},
+           {"score_modifier", Kernel::score_modifier},
+           {"own", Kernel::own}},
+          "kernel that encodings need: any, one that adds a bias by distance, one that modifies scores, or their own")
+      .default_text("all");
   command.name("--split", request->options.split, ValueKind::split,
                "split, or in_distribution or out_of_distribution for the mean over that kind");
   command.choice<Metric, Metric>("--metric", request->options.metric,
@@ -232,6 +248,7 @@ void add_board(CommandLine& line) {
                    {"posbench board -e cope", "one encoding on all tasks; 'show cope' has more"},
                    {"posbench board -e rope,alibi", "two encodings on all tasks, side by side"},
                    {"posbench board -t flip_flop --family rotary", "one family"},
+                   {"posbench board --kernel any", "the encodings that run with every kernel of attention"},
                    {"posbench board --aspects recall --length 2x",
                     "by the tasks that need recall and are kept at twice the length"},
                    {"posbench board runs/mine --only-own", "the ranks of your encodings"},

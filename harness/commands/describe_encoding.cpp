@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "encodings/aliases.h"
+#include "encodings/registry.h"
+#include "encodings/requirements.h"
 #include "harness/commands/describe.h"
 #include "harness/config/embedded_data.h"
 #include "harness/console/read_reports.h"
@@ -47,6 +49,9 @@ std::vector<EncodingFact> facts_of(const EncodingInfo& info) {
           {"content_dependent", "content", info.content_dependent},
           {"distinct", "distinct", to_string(info.distinct)},
           {"distance_decay", "distance decay", to_string(info.distance_decay)},
+          {"kernel", "kernel", to_string(kernel_of({info.name, {}}))},
+          {"cacheable", "keys can be cached", to_string(cacheable({info.name, {}}))},
+          {"cached", "cached besides them", cached_values({info.name, {}})},
           {"variants", "", info.variants}};
 }
 
@@ -54,6 +59,11 @@ std::string fact_text(const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_string()) return value.get<std::string>();
   return fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ", "));
+}
+
+/// Returns the kernel that an encoding on the board needs; "-" if it is the user's.
+std::string kernel_text(const std::string& name) {
+  return find_entry(name) == nullptr ? "-" : to_string(kernel_of(Spec::parse(name)));
 }
 
 /// Returns the keys of `list --json` and those of the results.
@@ -89,7 +99,11 @@ BoardTexts board_texts() {
     const TaskInfo& info = tasks().find(name).info;
     return info.requirement.empty() ? info.definition : info.definition + " " + info.requirement;
   };
-  return {.about = about, .family = family_of, .style = style_of, .cost_source = board_costs().source};
+  return {.about = about,
+          .family = family_of,
+          .style = style_of,
+          .cost_source = board_costs().source,
+          .kernel = kernel_text};
 }
 
 std::vector<Document::Block> definition(const EncodingEntry& entry) {

@@ -85,7 +85,7 @@ void add_definition(const TaskEntry& entry, const std::string& spec, const TaskB
 void add_results(const BoardTask& task, const BoardResults& results, Document& document) {
   document.blocks.push_back(Heading{fmt::format("Encodings on {}", task.task), "encodings"});
   document.blocks.push_back(Text{task_summary_text(task, results.board.options)});
-  Table table = board_table(task);
+  Table table = board_table(task, results.texts);
   table.columns.front().names = Names::encodings;
   document.blocks.push_back(std::move(table));
   const Board board{.options = results.board.options, .tasks = {task}};

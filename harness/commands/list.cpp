@@ -65,11 +65,14 @@ std::vector<Line> task_lines() {
   return lines;
 }
 
-std::vector<Line> encoding_lines() {
+/// Returns a line for each encoding; `with_kernel` begins its text with the kernel that it needs.
+std::vector<Line> encoding_lines(bool with_kernel) {
   std::vector<Line> lines;
   for (const std::string& name : encodings().names()) {
     const EncodingInfo& info = encodings().find(name).info;
-    lines.push_back({to_string(info.family), name, in_short(info)});
+    const std::string kernel =
+        with_kernel ? fmt::format("kernel {}; ", to_string(kernel_of({name, {}}))) : std::string();
+    lines.push_back({to_string(info.family), name, kernel + in_short(info)});
   }
   return lines;
 }
@@ -98,7 +101,7 @@ std::string grouped_text(std::vector<Line> lines, int width) {
 std::string list_text(ValueKind kind, int width) {
   if (kind == ValueKind::task) return grouped_text(task_lines(), width);
   if (kind == ValueKind::encoding)
-    return grouped_text(encoding_lines(), width) + "\n" + grouped_text(preset_lines(), width);
+    return grouped_text(encoding_lines(/*with_kernel=*/true), width) + "\n" + grouped_text(preset_lines(), width);
   std::string text;
   if (kind == ValueKind::profile) {
     for (const auto& [name, json] : profiles()) {
@@ -181,7 +184,7 @@ std::string index_page(ValueKind kind) {
           ? "the definition, the source, the published use with every deliberate difference, options and splits"
           : "the equation, the source, the models that use it, options and measured properties");
   if (is_tasks) return text + index_lines(task_lines(), "tasks") + kAboutTasks;
-  text += index_lines(encoding_lines(), "encodings");
+  text += index_lines(encoding_lines(/*with_kernel=*/false), "encodings");
   text +=
       "\n## Presets\n\n"
       "A preset is a name for a spec with the pattern of a published model. It takes the place of an encoding\n"
@@ -211,9 +214,10 @@ void add_list(CommandLine& line) {
       .flag("--markdown", request->markdown,
             "Markdown page of the tasks or the encodings, with their measured properties")
       .excludes("--json");
-  command.explain({{"posbench list encodings", "by family, with other names and the source"},
-                   {"posbench list settings", "every setting of 'run --set' with its default and range"},
-                   {"posbench list tasks --json", ""}});
+  command.explain(
+      {{"posbench list encodings", "by family, with the kernel that each needs, other names and the source"},
+       {"posbench list settings", "every setting of 'run --set' with its default and range"},
+       {"posbench list tasks --json", ""}});
   command.run([request] { print_list(*request); });
 }
 

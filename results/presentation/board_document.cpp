@@ -107,7 +107,7 @@ void add_task(const Board& board, const BoardTexts& words, Blocks& blocks) {
   blocks.emplace_back(Heading{fmt::format("{}, {}", task.task, split_title(task))});
   blocks.emplace_back(Text{words.about ? words.about(task.task) : ""});
   blocks.emplace_back(Text{task_summary_text(task, board.options)});
-  blocks.emplace_back(board_table(task));
+  blocks.emplace_back(board_table(task, words));
   add_notes(board_length_notes(board), blocks);
 }
 
@@ -115,14 +115,14 @@ constexpr const char* kAboutTask = "With -t TASK it prints the definition and al
 
 /// Adds the table of a few encodings on several tasks, the best over all tasks first, and their means over the
 /// tasks.
-void add_few(const Board& board, std::vector<std::string> encodings, Blocks& blocks) {
+void add_few(const Board& board, const BoardTexts& words, std::vector<std::string> encodings, Blocks& blocks) {
   const OverTasks over = summarize_over_tasks(board);
   std::ranges::stable_sort(encodings, {}, [&](const std::string& encoding) {
     return std::ranges::find(over.rows, encoding, &OverTasksRow::encoding) - over.rows.begin();
   });
   blocks.emplace_back(side_by_side_table(board, encodings));
   if (!over.rows.empty()) {  // not only recurrent models
-    blocks.emplace_back(over_tasks_table(over));
+    blocks.emplace_back(over_tasks_table(over, words));
     std::vector<std::string> notes = over_tasks_notes(over, board.options);
     notes.front() = fmt::format("Over {} tasks that an encoding has learned.", over.tasks.size());
     add_notes(notes, blocks);
@@ -132,13 +132,13 @@ void add_few(const Board& board, std::vector<std::string> encodings, Blocks& blo
 }
 
 /// Adds a row for each task; then, for several tasks, a row for each encoding over all of them.
-void add_summary(const Board& board, Blocks& blocks) {
+void add_summary(const Board& board, const BoardTexts& words, Blocks& blocks) {
   blocks.emplace_back(board_summary(board));
   add_notes(board_summary_notes(board), blocks);
   if (board.tasks.size() < 2) return;
   const OverTasks over = summarize_over_tasks(board);
   if (over.rows.empty() && over.incomplete.empty() && !over.tasks.empty()) return;  // only recurrent models
-  blocks.emplace_back(over_tasks_table(over));
+  blocks.emplace_back(over_tasks_table(over, words));
   add_notes(over_tasks_notes(over, board.options), blocks);
   blocks.emplace_back(Note{kAboutTask});
 }
@@ -147,9 +147,9 @@ void add_blocks(const Board& board, const BoardTexts& words, Blocks& blocks) {
   if (board.tasks.size() == 1) {
     add_task(board, words, blocks);
   } else if (const std::vector<std::string> few = few_encodings(board); !few.empty()) {
-    return add_few(board, few, blocks);
+    return add_few(board, words, few, blocks);
   } else {
-    return add_summary(board, blocks);
+    return add_summary(board, words, blocks);
   }
   add_notes(board_notes(board, words), blocks);
 }

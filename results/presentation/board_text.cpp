@@ -45,6 +45,7 @@ Json write_row(const BoardRow& row, const BoardTexts& texts) {
   Json json;
   json["encoding"] = row.encoding;
   json["family"] = texts.family ? texts.family(row.encoding) : "";
+  if (texts.kernel) json["kernel"] = texts.kernel(row.encoding);
   json["own"] = row.is_users;
   json["tier"] = row.tier ? Json(*row.tier) : Json(nullptr);
   json["standing"] = row.tier ? "in tier" : status_text(row);
@@ -171,7 +172,7 @@ Table board_summary(const Board& board) {
   return table;
 }
 
-Table board_table(const BoardTask& task) {
+Table board_table(const BoardTask& task, const BoardTexts& texts) {
   const std::vector<BoardRow> rows = all_rows(task);
   const auto seeds = [](const BoardRow& row) { return row.values.size(); };
   const bool differ =
@@ -188,6 +189,7 @@ Table board_table(const BoardTask& task) {
   }
   table.columns.push_back({"in distribution", Align::right});
   table.columns.push_back({"cost", Align::right});
+  if (texts.kernel) table.columns.push_back({"kernel"});
   for (const BoardRow& row : rows) {
     const bool unknown = row.status == Verdict::not_learned;
     const Tone tone = unknown ? Tone::faint : row.tier == 1 ? Tone::good : Tone::plain;
@@ -199,6 +201,7 @@ Table board_table(const BoardTask& task) {
     if (differ) cells.push_back(fmt::format("{}", seeds(row)));
     cells.push_back(in_distribution_text(row));
     cells.push_back(row.cost ? cost_text(row) : "-");
+    if (texts.kernel) cells.push_back(texts.kernel(row.encoding));
     table.rows.push_back(std::move(cells));
   }
   return table;

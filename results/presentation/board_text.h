@@ -16,6 +16,7 @@ struct BoardTexts {
   std::function<std::string(const std::string& encoding)> family;  // of an encoding, given its spec
   std::function<int(const std::string& encoding)> style;           // the number of its color on pages
   std::string cost_source;                                         // command and machine that measured the costs
+  std::function<std::string(const std::string& encoding)> kernel = {};  // the kernel that an encoding needs
 };
 
 /// Returns "57 of 66 encodings learn it in distribution; 2 have 0.90 or more, ood_far4: cope, path."
@@ -45,8 +46,8 @@ inline constexpr const char* kAboutRecurrentModels =
 Table board_summary(const Board&);
 
 /// Returns a row for each encoding: tier, effective length if a report has any, accuracy with the worst and the
-/// best seed, accuracy in distribution, cost.
-Table board_table(const BoardTask&);
+/// best seed, accuracy in distribution, cost, and the kernel if the texts have it.
+Table board_table(const BoardTask&, const BoardTexts& = {});
 
 /// Returns one table of all tasks with a column for every number, for a spreadsheet or a data frame.
 Table board_csv(const Board&, const BoardTexts&);

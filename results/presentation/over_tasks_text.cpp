@@ -74,7 +74,7 @@ std::string estimate_text(const Estimate& estimate) {
                      estimate.interval.high);
 }
 
-Table over_tasks_table(const OverTasks& over) {
+Table over_tasks_table(const OverTasks& over, const BoardTexts& texts) {
   const std::vector<double> thresholds = profile_thresholds();
   Table table{{{"encoding"},
                {"interquartile mean", Align::right},
@@ -83,12 +83,14 @@ Table over_tasks_table(const OverTasks& over) {
                {fmt::format("above {:.2f}", thresholds[kNinety]), Align::right},
                {"learned", Align::right}},
               {}};
+  if (texts.kernel) table.columns.push_back({"kernel"});
   for (const OverTasksRow& row : over.rows) {
     const PairOverTasks pair = &row == &over.rows[0] ? PairOverTasks() : compare_over_tasks(over.rows[0], row);
     table.rows.push_back({name_text(row), estimate_text(row.interquartile_mean),
                           pair.first_is_better ? estimate_text(*pair.first_is_better) : "-",
                           accuracy_text(row.profile[kHalf]), accuracy_text(row.profile[kNinety]),
                           fmt::format("{} of {}", count_learned(row), over.tasks.size())});
+    if (texts.kernel) table.rows.back().push_back(texts.kernel(row.encoding));
   }
   return table;
 }

@@ -6,14 +6,15 @@
 #include "results/document/page.h"
 #include "results/document/table.h"
 #include "results/json/json.h"
+#include "results/presentation/board_text.h"
 #include "results/statistics/aggregate.h"
 #include "results/statistics/over_tasks.h"
 
 namespace posbench {
 
 /// Returns a row for each encoding: interquartile mean, the probability that the first is better on the tasks that
-/// both have learned, the fractions of seeds above two thresholds, and the number of learned tasks.
-Table over_tasks_table(const OverTasks&);
+/// both have learned, the fractions of seeds above two thresholds, the number of learned tasks, and the kernel.
+Table over_tasks_table(const OverTasks&, const BoardTexts& = {});
 
 /// Returns the definitions of the columns, the names of the tasks, and the tasks and encodings that are left out.
 std::vector<std::string> over_tasks_notes(const OverTasks&, const BoardOptions&);
