@@ -50,15 +50,21 @@ void add_report(CommandLine& line) {
   command.flag("--by-split", request->choice.by_split,
                "one table for each task with a column for each split, instead of one table of means over splits");
   command
+      .flag("--by-length", request->choice.by_length,
+            "one table for each task with the accuracy at each multiple of the trained length, of every seed")
+      .excludes("--by-split");
+  command
       .flag("--separation", request->choice.separation,
             "the tasks that separate encodings, instead of accuracies: the variance between the means of the "
             "encodings, that over seeds, and their ratio, out of distribution")
-      .excludes("--by-split");
+      .excludes("--by-split")
+      .excludes("--by-length");
   add_output(command, request->output);
   command.explain(
       {{"posbench report runs/mine", "tables"},
        {"posbench report runs/mine --metric loss", "mean cross-entropy instead of accuracy"},
        {"posbench report runs/mine --by-split", "every split of every task"},
+       {"posbench report runs/mine --by-length", "every multiple of the trained length"},
        {"posbench report runs/mine --separation", "the tasks that separate encodings"},
        {"posbench report runs/mine -t flip_flop --split ood_sparse", "a part of the results"},
        {"posbench report runs/mine -o mine.html", "a page of plots"},

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "results/presentation/effective_length_text.h"
+#include "results/presentation/length_table.h"
 #include "results/presentation/report_page.h"
 #include "results/presentation/report_table.h"
 #include "results/reports/summary_json.h"
@@ -42,6 +43,19 @@ void add_accuracies(const Summary& summary, const ReportChoice& choice, Document
     document.blocks.push_back(accuracy_table(summary, choice.metric));
   }
   add_notes(accuracy_notes(summary, choice.metric, choice.by_split), document);
+}
+
+/// Returns the accuracy at each multiple of the trained length.
+Document length_document(const Report& report, const Summary& summary) {
+  if (!has_grids(summary))
+    throw InputError("--by-length needs a report with a grid of lengths; run with --set evaluation.grid=512");
+  Document document;
+  add_tables(length_tables(report, summary), document);
+  document.blocks.push_back(Note{fmt::format(
+      "sequence accuracy at multiples of the trained length or distance; far: the evidence is anywhere in the sequence; 0 "
+      "beyond two multiples below {:.2f}, where a test ends; -: not tested",
+      kGridFloor)});
+  return document;
 }
 
 /// Throws InputError if an option chooses what CSV and JSON have anyway.
@@ -92,6 +106,7 @@ Document make_report_document(std::span<const NamedReport> runs, const ReportCho
   const auto all = std::make_shared<const MergedReport>(merge_reports(runs));
   const auto summary = std::make_shared<const Summary>(known ? *std::move(known) : summarize(all->report));
   if (choice.separation) return separation_document(*summary, choice.metric);
+  if (choice.by_length) return length_document(all->report, *summary);
   Document document;
   add_accuracies(*summary, choice, document);
   const bool has_ranks = choice.metric != Metric::effective_length || has_grids(*summary);

@@ -16,6 +16,7 @@ namespace posbench {
 struct ReportChoice {
   Metric metric = Metric::sequence;
   bool by_split = false;    // a table for each task, with a column for each split
+  bool by_length = false;   // a table for each task, with the accuracy at each multiple of the trained length
   bool separation = false;  // the tasks that separate encodings, instead of accuracies
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "results/presentation/effective_length_text.h"
+#include "results/presentation/length_table.h"
 #include "results/presentation/report_table.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"
@@ -131,6 +132,17 @@ TEST_CASE("the effective length is the first number of the table and has a note"
   CHECK(to_markdown(accuracy_table(few)).find("| 0.50/not learned |") != std::string::npos);
   CHECK(accuracy_notes(few).front().find("?: no interval, which needs five seeds") != std::string::npos);
   CHECK(accuracy_notes(few).at(2).find("so the effective length and") != std::string::npos);
+}
+
+TEST_CASE("a table has the accuracy at each multiple, as a mean and of every seed") {
+  const Report report = report_of({kAll, kTwice});
+  const std::vector<TaskTable> tables = length_tables(report, summarize(report));
+  REQUIRE(tables.size() == 1);
+  CHECK(to_csv(tables[0].table) ==
+        "encoding,grid,seed,1x,1.5x,2x,3x,4x,6x,8x,16x\r\n"
+        "encoding0,length,mean,1.00,0.98,0.95,0.95,0.97,0.60,0.55,0.45\r\n"
+        "encoding0,length,0,1.00,1.00,1.00,1.00,1.00,1.00,1.00,0.90\r\n"
+        "encoding0,length,1,1.00,0.97,0.90,0.89,0.95,0.20,0.10,0.00\r\n");
 }
 
 TEST_CASE("a length with far evidence is first, and a report without it shows the near one") {
