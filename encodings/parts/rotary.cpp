@@ -189,18 +189,30 @@ ValueRotations Rotary::value_rotations(const AttentionInput& in, RotaryScratch& 
           scratch};
 }
 
+/// Divides the turned components by the square of the amplitude, since values are rotated and not scaled.
+static void remove_amplitude(const Rotations& r, Out rows) {
+  if (r.amplitude != 1) rows.leftCols(2 * r.cosine.cols()) /= r.amplitude * r.amplitude;
+}
+
 void Rotary::mix_values(const AttentionInput& in, const Heads& attention, Heads& output) const {
   RotaryScratch scratch(in.scratch, in.length(), config_.head_width());
   const ValueRotations r = value_rotations(in, scratch);
-  for (size_t h = 0; h < output.size(); ++h) mix_rotated(attention[h], in.v[h], r, output[h]);
+  for (size_t h = 0; h < output.size(); ++h) {
+    mix_rotated(attention[h], in.v[h], r, output[h]);
+    remove_amplitude(in.tables.constants<Rotations>(), output[h]);
+  }
 }
 
 void Rotary::mix_values_backward(const AttentionInput& in, const Heads& attention, const Heads& d_output,
                                  Heads& d_attention, AttentionGradient& d) const {
   RotaryScratch scratch(in.scratch, in.length(), config_.head_width());
   const ValueRotations r = value_rotations(in, scratch);
-  for (size_t h = 0; h < d_output.size(); ++h)
-    mix_rotated_backward(attention[h], in.v[h], r, d_output[h], d_attention[h], d.v[h]);
+  Matrix& d_rows = in.scratch(in.length(), config_.head_width());
+  for (size_t h = 0; h < d_output.size(); ++h) {
+    d_rows = d_output[h];
+    remove_amplitude(in.tables.constants<Rotations>(), d_rows);
+    mix_rotated_backward(attention[h], in.v[h], r, d_rows, d_attention[h], d.v[h]);
+  }
 }
 
 void Rotary::content(const AttentionInput& in, const Rotations& r, Heads& content) const {

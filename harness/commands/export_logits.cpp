@@ -192,9 +192,10 @@ int export_logits(const ExportRequest& request) {
     if (file) check_output_place(*file);
   std::optional<std::filesystem::path> about_file;
   if (request.output && !is_special(*request.output)) about_file = default_manifest(*request.output);
-  const std::pair<SavedModel, RunConfig> model =
+  std::pair<SavedModel, RunConfig> model =
       request.initial ? make_initial(request) : read_user_files([&] { return find_saved(request); });
   const SavedModel& saved = model.first;
+  model.second.evaluation.cache = {};  // logits are those of the whole sequence
   const std::string split = request.split.value_or(kInDistribution);
   const SampleSet set =
       make_sample_set(model.second, saved.task->spec, split.starts_with("grid:") ? split : "test:" + split,

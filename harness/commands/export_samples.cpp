@@ -177,6 +177,11 @@ int export_samples(ExportRequest request) {
   const SampleSet set =
       make_sample_set(make_config(request.config), request.subject, request.split.value_or("train"), request.seed,
                       request.first, request.count.value_or(1000));
+  if (set.id.split == kShift) {
+    throw InputError(fmt::format(
+        "task '{}': split '{}' changes the positions of samples, which their file does not have; take '{}'",
+        set.task->spec, kShift, kInDistribution));
+  }
   const bool written = write_interruptibly(request.output, [&] {
     const Progress status("drawing samples");
     if (format == SampleFormat::jsonl) return write_jsonl(set, request.output);

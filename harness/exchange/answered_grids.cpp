@@ -18,14 +18,15 @@ namespace {
 void add_points(std::vector<GridPoint> answered, const TaskGrid& grid, const EvaluationOptions& options,
                 const std::string& who, GridResult& result) {
   std::ranges::sort(answered, {}, &GridPoint::multiple);
+  const auto refuse = [&](double multiple, const char* what) {
+    throw InputError(fmt::format("the answers to '{}' of {} {}; score those to each multiple once",
+                                 point_name(grid.option, multiple), who, what));
+  };
+  const auto twice = std::ranges::adjacent_find(answered, {}, &GridPoint::multiple);
+  if (twice != answered.end()) refuse(twice->multiple, "occur twice");
   for (const GridPoint& point : answered) {
     const double expected = grid.points[result.points.size()].multiple;
-    if (point.multiple != expected) {
-      const bool is_doubled = point.multiple < expected;
-      throw InputError(fmt::format("the answers to '{}' of {} {}; score those to each multiple once",
-                                   point_name(grid.option, is_doubled ? point.multiple : expected), who,
-                                   is_doubled ? "occur twice" : "are missing"));
-    }
+    if (point.multiple != expected) refuse(expected, "are missing");
     result.points.push_back(point);
     if (is_last(grid, result, options)) return;
   }

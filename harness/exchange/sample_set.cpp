@@ -139,6 +139,11 @@ SampleSet make_sample_set(const RunConfig& config, const std::string& task, cons
   set.config.seeds = {seed};
   set.task = std::make_unique<TaskSetup>(setup_task(set.config, set.config.tasks.front()));
   if (!find_point(set)) set.split = find_split_of(set.id, *set.task);
+  if (set.id.split == kPacked) {
+    throw InputError(fmt::format(
+        "task '{}': split '{}' tests several samples in a sequence, and samples are written one by one; take '{}'",
+        set.task->spec, kPacked, kInDistribution));
+  }
   return set;
 }
 

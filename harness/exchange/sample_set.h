@@ -40,7 +40,7 @@ StreamId parse_stream(const std::string&, std::uint64_t seed);
 void set_length(TaskSetup&, size_t split, int length);
 
 /// `purpose` is a name that parse_stream reads, or length=2x if no split has this name. Throws InputError if the task,
-/// its options, the split or the multiple are unknown.
+/// its options, the split or the multiple are unknown, or for the split `packed`.
 SampleSet make_sample_set(const RunConfig&, const std::string& task, const std::string& purpose,
                           std::uint64_t seed, std::uint64_t first, std::uint64_t count);
 

@@ -1,6 +1,6 @@
 // Lists a node and all its ancestors, each after those that it depends on.
 //
-//   4 7 | 1 4 | 7 2 | 1 7 | 9 3 / 7 =   ->   1 4 7        1 -> 4 -> 7 and 1 -> 7
+//   4 7 | 1 4 | 1 7 | 9 3 / 7 =   ->   1 4 7        1 -> 4 -> 7 and 1 -> 7
 //
 // The graph is drawn as in the published code. The first nodes, a uniform number of 1 to (n - 1) / 4 + 1, have no
 // parents. Each other has a uniform number of parents, 1 to `degree`, among the nodes before it with fewer than

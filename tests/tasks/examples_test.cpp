@@ -112,7 +112,7 @@ TEST_CASE("the oracles answer published examples, and those in the files of the 
       {"graph_reachability", "2 8 | 5 4 | 8 3 | 4 9 / 2 9 =", "no"},
       {"graph_reachability", "2 8 | 5 4 | 8 3 | 4 9 / 3 2 =", "no"},
       {"graph_reachability", "4 9 | 5 4 / 5 9 =", "yes"},
-      {"brevo", "4 7 | 1 4 | 7 2 | 1 7 | 9 3 / 7 =", "1 4 7"},
+      {"brevo", "4 7 | 1 4 | 1 7 | 9 3 / 7 =", "1 4 7"},
       // of the released program, which answers 17 before 2
       {"brevo", "1 4 | 2 1 | 17 1 | 18 1 | 17 18 | 2 18 / 4 =", "2 17 18 1 4"},
       {"recognition", "1 1 0 1 0 0 1 0 ?", "yes"},

@@ -19,7 +19,7 @@ from .training import Training
 _fork = multiprocessing.get_context("fork" if sys.platform == "linux" else None)
 
 
-class Clock:
+class Progress:
     """Prints a line on standard error after every validation, with the time that all trainings together still take."""
 
     def __init__(self, steps: int):
@@ -77,7 +77,10 @@ def run_all(jobs: Sequence[Callable[[], None]], parallel: int) -> None:
                 try:
                     error = ready.recv()
                 except EOFError:
+                    process.join()
                     error = ProgramError(f"a training ended with the exit code {process.exitcode}")
+                except Exception as unreadable:  # the error cannot be made again from its text
+                    error = ProgramError(f"a training failed, as printed above ({unreadable})")
                 process.join()
                 if error is not None:
                     raise error

@@ -19,7 +19,7 @@ from ..runs import answer_files, score_files
 from ..samples import Task
 from .check import check_module
 from .encoding import Encoding
-from .jobs import Clock, run_all
+from .jobs import Progress, run_all
 from .model import Transformer
 from .modules import MakeModule, Model
 from .testing import test
@@ -55,8 +55,8 @@ def run(
     made = _Trainings(encoding, tasks, mixer, model, seeds, profile, settings, config, device, name, description)
     parallel = made.parallel(jobs)
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
-        clock = Clock(made.steps()) if progress else None
-        run_all(made.jobs(Path(folder), clock), parallel)
+        shown_progress = Progress(made.steps()) if progress else None
+        run_all(made.jobs(Path(folder), shown_progress), parallel)
         return score_files(answer_files(Path(folder)), output)
 
 
@@ -66,6 +66,9 @@ def estimate(
     """Returns the seconds that `run` with the same arguments takes here, without the tests: it checks the module and
     trains 20 steps of every task. It takes all arguments of `run` but `output` and `progress`."""
     made = _Trainings(encoding, tasks, **options)
+    parallel, threads = made.parallel(jobs), torch.get_num_threads()
+    if parallel > 1:
+        torch.set_num_threads(1)  # as each of several jobs has
     seconds = 0.0
     for task in made.made_tasks:
         module = made.checked(task, made.all_seeds[0])
@@ -73,7 +76,8 @@ def estimate(
         started = time.perf_counter()
         train(module, task, made.all_seeds[0], steps=20)
         seconds += (time.perf_counter() - started) / 20 * task.manifest["settings"]["training"]["steps"]
-    return seconds * len(made.all_seeds) / made.parallel(jobs)
+    torch.set_num_threads(threads)
+    return seconds * len(made.all_seeds) / parallel
 
 
 @dataclass
@@ -93,11 +97,16 @@ class _Trainings:
     description: str = ""
 
     def __post_init__(self) -> None:
-        specs = [self.tasks] if isinstance(self.tasks, str) else list(self.tasks)
+        specs = [self.tasks] if isinstance(self.tasks, str) else list(dict.fromkeys(self.tasks))
         _check_arguments(specs, self.encoding, self.mixer, self.model, self.name)
         self.all_seeds = seeds_of(self.seeds)
+        if len(set(self.all_seeds)) < len(self.all_seeds):
+            raise InputError(f"seeds is {self.seeds!r}, which has a seed twice; expected different seeds")
         flags = _only_splits(configuration(self.profile, self.settings, self.config))
         self.made_tasks = [Task(spec, tuple(flags)) for spec in specs]
+        for task in self.made_tasks:
+            if task.manifest["settings"]["evaluation"].get("shift", 0) != 0:
+                raise InputError(f"the task '{task.spec}' sets evaluation.shift, which posbench.torch does not test")
         if any("extend" in task.manifest["settings"] for task in self.made_tasks):
             raise InputError(
                 "a setting 'extend.*' is given; posbench.torch does not extend trained models, so leave it out"
@@ -129,10 +138,10 @@ class _Trainings:
         check_module(made, f"the {kind} '{made.report_name()}'", samples)
         return made
 
-    def jobs(self, folder: Path, clock: Clock | None) -> list[Callable[[], None]]:
-        return [self.job(task, seed, folder, clock) for task in self.made_tasks for seed in self.all_seeds]
+    def jobs(self, folder: Path, shown_progress: Progress | None) -> list[Callable[[], None]]:
+        return [self.job(task, seed, folder, shown_progress) for task in self.made_tasks for seed in self.all_seeds]
 
-    def job(self, task: Task, seed: int, folder: Path, clock: Clock | None) -> Callable[[], None]:
+    def job(self, task: Task, seed: int, folder: Path, shown_progress: Progress | None) -> Callable[[], None]:
         """Returns a function that trains and tests one model and writes its answers to the folder."""
         number = self.made_tasks.index(task) * len(self.all_seeds) + self.all_seeds.index(seed)
 
@@ -140,7 +149,7 @@ class _Trainings:
             started = time.process_time()
             made = self.checked(task, seed)
             about: dict[str, Any] = {"name": self.name or made.report_name(), "description": self.description}
-            shown = clock.of(f"{about['name']} on {task.spec}, seed {seed}", task) if clock else None
+            shown = shown_progress.of(f"{about['name']} on {task.spec}, seed {seed}", task) if shown_progress else None
             about.update(train(made, task, seed, on_validation=shown).model())
             # The configuration has the sizes of a Transformer and of no other model.
             about["trained_as_configured"] = isinstance(made, Transformer)

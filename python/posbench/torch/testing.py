@@ -10,6 +10,7 @@ import numpy as np
 
 from ..runs import write_answers, write_unfinished
 from ..samples import Samples, Task
+from .model import Transformer
 from .modules import Model
 from .training import right_answers, scored_logits
 
@@ -50,7 +51,8 @@ def _answer_grid(
         samples = task.samples(point["split"], seed=seed, count=point["sequences"])
         tokens = samples.tokens.shape[1]
         is_longer = tokens > model.config.longest_length
-        if is_longer and model.config.layers * model.config.heads * tokens**2 > _MAX_SCORES:
+        has_scores = isinstance(model, Transformer) and not model.mixer_name
+        if is_longer and has_scores and model.config.layers * model.config.heads * tokens**2 > _MAX_SCORES:
             return answers, f"the attention scores of {tokens} tokens take more than 512 MiB"
         try:
             samples, logits, accuracy = _until_decided(model, samples, rules == 2)

@@ -228,6 +228,19 @@ const RegisterEquation slower_values_mix(
                            [&](int n, int j) { return (i - j) * (n == 0 ? 0.25 : 0.025); });
     });
 
+// A factor of the rotated queries and keys does not scale the values.
+const RegisterEquation scaled_scores(
+    "interpolated:base=(rope:base=100,pairing=half_split,values=rotated),scale=4,attention_factor=1.5",
+    Stage::score, [](const Case& c, int h, int i, int j) {
+      return 2.25 * turned(c, true, h, i, j, [&](int n) { return (i - j) * (n == 0 ? 0.25 : 0.025); });
+    });
+const RegisterEquation unscaled_values(
+    "interpolated:base=(rope:base=100,pairing=half_split,values=rotated),scale=4,attention_factor=1.5", Stage::mix,
+    [](const Case& c, int h, int i, int channel) {
+      return turned_values(c, true, h, i, channel,
+                           [&](int n, int j) { return (i - j) * (n == 0 ? 0.25 : 0.025); });
+    });
+
 /// Returns q_i conj(k_j) exp(i (i - j) w), summed over the pairs of the head whose queries and keys head h reads.
 std::complex<double> rope_pp_product(const Case& c, int h, int i, int j, double base, int stride, int offset) {
   const Matrix &q = c.q[h - h % 2], &k = c.k[h - h % 2];

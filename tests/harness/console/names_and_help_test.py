@@ -148,7 +148,9 @@ class NamesAndHelp(Console):
                     self.assertRegex(entry, r"\[(default: .+|required)\]", f"{command}: {entry}")
         compare = re.sub(r"\s+", " ", posbench("compare --help", self.folder).stdout)
         self.assertIn("-o, --output FILE output file, whose extension selects the format", compare)
-        self.assertIn("; one of console, html, markdown, csv, json, plots, latex [default: that of the file's ext", compare)
+        self.assertIn(
+            "; one of console, html, markdown, csv, json, plots, latex [default: that of the file's ext", compare
+        )
         self.assertIn("in a comparison of equal runs; 1e-09 to 0.5 [default: 0.05]", compare)
 
 
