@@ -80,7 +80,7 @@ TEST_CASE("every block and option of a model computes the same bits token by tok
   const Spec none{"none", {}}, rope{"rope", {}};
   for (const std::string& block : block_kinds(/*recurrent=*/true)) {
     ModelConfig config = small_config(2, true, true);
-    config.block = Spec::parse(block);
+    config.block = BlockPattern(block);
     INFO(block);
     CHECK(decodes(none, config, 9));
   }
