@@ -18,8 +18,8 @@
 namespace posbench {
 namespace {
 
-/// Returns the number of changes from one text to the other: insertions, deletions and replacements of one character,
-/// and exchanges of two adjacent ones.
+/// Returns the number of changes from one text to the other: insertions, deletions and replacements of one
+/// character, and exchanges of two adjacent ones.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
   for (size_t i = 0; i <= a.size(); ++i) {

@@ -8,8 +8,8 @@
 
 namespace posbench::inline POSBENCH_REAL {
 
-/// Makes "yarn" an alias of interpolated that stands for method=yarn. The file of the encoding has this object next
-/// to its registration.
+/// Makes "yarn" an alias of interpolated that stands for method=yarn. The file of the encoding has this object
+/// next to its registration.
 struct RegisterMethods {
   /// `methods`: the options of each name, which is in lower case.
   RegisterMethods(const std::string& encoding, const std::map<std::string, std::string>& methods);

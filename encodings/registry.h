@@ -234,7 +234,7 @@ consteval bool is_in_unnamed_namespace() {
 ///   std::string wrapped() const          returns the spec of the encoding that a wrapper wraps
 ///   std::vector<Spec> members() const    returns the encodings of a composition
 ///   bool chooses_positions() const       returns true if E chooses positions itself: at random, or as coordinates
-///   bool replaces_mix() const            returns true if E::mix is not that of plain attention, with these options
+///   bool replaces_mix() const            returns true if these options change how attention weights values
 ///   Spec of_layer(int layer, int layers) const    returns the encoding of one of the layers
 template <class E>
 struct RegisterEncoding {

@@ -13,8 +13,8 @@
 namespace posbench {
 namespace {
 
-/// Moves the answered points into the result until the grid ends. Throws InputError if one occurs twice or a smaller
-/// one is missing.
+/// Moves the answered points into the result until the grid ends. Throws InputError if one occurs twice or a
+/// smaller one is missing.
 void add_points(std::vector<GridPoint> answered, const TaskGrid& grid, const EvaluationOptions& options,
                 const std::string& who, GridResult& result) {
   std::ranges::sort(answered, {}, &GridPoint::multiple);

@@ -31,16 +31,16 @@ struct SampleSet {
   const Task& made() const { return point ? *point->task : *task->tasks[split]; }
 };
 
-/// Reads the name of a stream: train, validation, or a split for its test samples, which may also be test:SPLIT. The
-/// test samples at a multiple of the trained length are grid:length=2x.
+/// Reads the name of a stream: train, validation, or a split for its test samples, which may also be test:SPLIT.
+/// The test samples at a multiple of the trained length are grid:length=2x.
 StreamId parse_stream(const std::string&, std::uint64_t seed);
 
 /// Builds the task of a split again, so that all of its samples have this length, in the task's unit. Throws
 /// InputError if the task does not allow the length, or if a trained model could not follow.
 void set_length(TaskSetup&, size_t split, int length);
 
-/// `purpose` is a name that parse_stream reads, or length=2x if no split has this name. Throws InputError if the task,
-/// its options, the split or the multiple are unknown, or for the split `packed`.
+/// `purpose` is a name that parse_stream reads, or length=2x if no split has this name. Throws InputError if the
+/// task, its options, the split or the multiple are unknown, or for the split `packed`.
 SampleSet make_sample_set(const RunConfig&, const std::string& task, const std::string& purpose,
                           std::uint64_t seed, std::uint64_t first, std::uint64_t count);
 

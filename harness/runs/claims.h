@@ -35,9 +35,9 @@ struct ClaimPlan {
 /// pattern.
 ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize, int seeds = 0);
 
-/// Sets training.reserve and evaluation.grid_rules of all runs of the plan as in the first of them that a directory
-/// has, finished or not. Without such a run they are as in the profile. So older runs are judged, continued and
-/// given more seeds as they were trained.
+/// Sets training.reserve and evaluation.grid_rules of all runs of the plan as in the first of them that a
+/// directory has, finished or not. Without such a run they are as in the profile. So older runs are judged,
+/// continued and given more seeds as they were trained.
 void follow_stored(ClaimPlan&, const std::vector<std::filesystem::path>& directories);
 
 /// Returns a claim with its settings and `run` of each ClaimCell at a size.

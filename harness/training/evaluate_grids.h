@@ -30,7 +30,8 @@ struct TestedModel {
 std::optional<std::vector<GridResult>> evaluate_grids(const TestedModel&, const std::stop_token&,
                                                       ThreadPool& = calling_thread());
 
-/// Returns true if the grid ends after the points of the result: it has no larger multiple, or the last two failed.
+/// Returns true if the grid ends after the points of the result: it has no larger multiple, or the last two
+/// failed.
 bool is_last(const TaskGrid&, const GridResult&, const EvaluationOptions&);
 
 /// Sets the accuracy as the reason of the end, if it is too low for larger multiples to count.

@@ -37,8 +37,8 @@ std::string point_name(const std::string& option, double multiple);
 /// 64, or `at_trained` if that is smaller.
 int grid_sequences(int at_trained, double multiple);
 
-/// Returns the largest number of test sequences at a multiple. With grid_rules 2 a test ends sooner, after a multiple
-/// of kGridStep sequences whose accuracy is_decided().
+/// Returns the largest number of test sequences at a multiple. With grid_rules 2 a test ends sooner, after a
+/// multiple of kGridStep sequences whose accuracy is_decided().
 int most_sequences(const EvaluationOptions&, double multiple);
 inline constexpr int kGridStep = 64;
 

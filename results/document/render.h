@@ -16,8 +16,8 @@ struct Format {
   std::string (*render)(const Document&, const ConsoleStyle&);  // only a console has a style
 };
 
-/// Returns all formats; the first is that of standard output. Options, their help, completion and messages read this
-/// table.
+/// Returns all formats; the first is that of standard output. Options, their help, completion and messages read
+/// this table.
 const std::vector<Format>& formats();
 
 // The renderers. Plots are part of pages only; a console, Markdown and LaTeX have the tables beside them.

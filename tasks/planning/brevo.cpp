@@ -4,8 +4,8 @@
 //
 // The graph is drawn as in the published code. The first nodes, a uniform number of 1 to (n - 1) / 4 + 1, have no
 // parents. Each other has a uniform number of parents, 1 to `degree`, among the nodes before it with fewer than
-// `degree` children. The last node is asked for. Ids are uniform, and edges are in random order. If several nodes may
-// come next in the answer, the one with the smallest id does.
+// `degree` children. The last node is asked for. Ids are uniform, and edges are in random order. If several nodes
+// may come next in the answer, the one with the smallest id does.
 #include <fmt/format.h>
 
 #include <algorithm>

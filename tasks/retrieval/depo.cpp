@@ -3,8 +3,8 @@
 //   2- 5 0- 3 | 4 2- 5 | 0- 3 4 | > > 2- 5 =   ->   4        0- 3 follows 2- 5, and 4 follows 0- 3
 //
 // A name has one or more tokens; the hyphen marks those that are not its last. Each name is once before its
-// successor and once after its predecessor. The pairs are in random order. The question is a name after k signs. The
-// distance is the number of tokens back to the answer in the pair that ends with it.
+// successor and once after its predecessor. The pairs are in random order. The question is a name after k signs.
+// The distance is the number of tokens back to the answer in the pair that ends with it.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -2,9 +2,10 @@
 //
 //   k3 : w1 w6 w2 . k0 : w4 w4 w7 . k3 : w1 w5 w2 . k1 : w0 w6 w3 . ? k3 2 =   ->   w1 w5 w2
 //
-// Words are uniform. Each item of the queried key is a common text with one word replaced, so that two of them differ in
-// one or two words, or in a few samples in none. The other items have other keys. The items of the queried key are anywhere, and the number of the one that is asked for is uniform. The
-// distance is the number of tokens back to the word.
+// Words are uniform. Each item of the queried key is a common text with one word replaced, so that two of them
+// differ in one or two words, or in a few samples in none. The other items have other keys. The items of the
+// queried key are anywhere, and the number of the one that is asked for is uniform. The distance is the number of
+// tokens back to the word.
 #include <fmt/format.h>
 
 #include <cstddef>

@@ -2,9 +2,9 @@
 //
 //   k3 =2 k0 =4 k3 +4 k0 =1 k3 +3 k0 ?   ->   1        modulo 5; k3 would be 2 + 4 + 3 = 4
 //
-// Each pair is an update of a uniform key of the sequence. The first update of a key sets its state, and a later one
-// does so with probability `reset` or else adds to it. The key that is asked for is that of a uniform update. The
-// distance is the number of updates of this key since its state was set, with the one that set it.
+// Each pair is an update of a uniform key of the sequence. The first update of a key sets its state, and a later
+// one does so with probability `reset` or else adds to it. The key that is asked for is that of a uniform update.
+// The distance is the number of updates of this key since its state was set, with the one that set it.
 #include <fmt/format.h>
 
 #include <string>
