@@ -67,7 +67,7 @@ TEST_CASE("list, show and completion know presets, and the names of encodings le
   const Outcome refused = posbench_command(directory, "show rope --layers 4");
   CHECK(refused.code == 2);
   CHECK(refused.error.find("all layers have 'rope'") != std::string::npos);
-  CHECK(posbench_command(directory, "show llama5").error.find("did you mean 'llama4'?") != std::string::npos);
+  CHECK(posbench_command(directory, "show lama4").error.find("did you mean 'llama4'?") != std::string::npos);
 }
 
 TEST_CASE("a configuration whose preset has another spec is refused") {

@@ -84,6 +84,6 @@ TEST_CASE("sample has the settings and the splits that export has") {
   CHECK(samples(directory, "flip_flop:model.begin_token=true,length=16")[0]["tokens"].size() == 32);
   CHECK(samples(directory, "copy:model.attention=bidirectional") == samples(directory, "copy --layout slots"));
   CHECK(refusal(directory, "sample lego:length=20 --split ood_length").find("from 2 to 26") != std::string::npos);
-  CHECK(refusal(directory, "sample lego --split trian").find("(train, validation, and its splits: ") !=
+  CHECK(refusal(directory, "sample lego --split trian").find("(train, validation, its splits: ") !=
         std::string::npos);
 }

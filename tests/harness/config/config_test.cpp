@@ -273,7 +273,7 @@ TEST_CASE("an invalid configuration is refused in one line") {
       "bad.json: training: unknown option 'step' of training; did you mean 'steps'? (it has steps, batch, samples, "
       "learning_rate, tuning_seeds, warm_up, decay, optimizer, momentum, weight_decay, decayed_parameters, beta1, beta2, "
       "epsilon, clip, validate_every, validation_sequences, early_stop, extend_while_gaining, "
-      "validate_splits, outputs, lengths, groups, reserve)");
+      "validate_splits, outputs, lengths, groups, pack, pack_mask, pack_restart, rounding, reserve)");
   CHECK(message("{\"training\": {\"steps\": 0}}") ==
         "bad.json: training: steps is '0', expected an integer from 1 to 100000000");
   CHECK(message("{\"training\": 5}").ends_with("training: expected an object"));

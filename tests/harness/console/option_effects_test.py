@@ -54,7 +54,7 @@ class OptionEffects(Console):
             ("ood_sparse", "stream test:ood_sparse of flip_flop, seed 0: the samples that a run tests on"),
         ):
             self.assertTrue(posbench(f"sample flip_flop --stream {stream}", self.folder).stdout.startswith(said))
-        self.refused("sample flip_flop --stream sparse", "train, validation, and its splits:")
+        self.refused("sample flip_flop --stream sparse", "train, validation, its splits:")
 
     def test_report_selects_tasks_encodings_and_splits(self):
         rows = self.rows("report full -t parity_check -e 'r*' --split ood_length".replace("'", ""))
