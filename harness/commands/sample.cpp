@@ -96,17 +96,17 @@ void write_samples(const SampleRequest& request) {
   }
   if (request.length) set_length(*set.task, set.split, *request.length);
   const Task& task = set.made();
-  Json json{{"task", request.task}, {"stream", set.id.text()}, {"split", set.id.split},
-            {"seed", request.seed}, {"first", request.first},  {"samples", Json::array()}};
   Document document{.title = fmt::format("stream {} of {}, seed {}: {}", set.id.text(), request.task, request.seed,
                                          use_of(set.id))};
-  for (int n = 0; n < request.count; ++n) {
-    const std::uint64_t number = static_cast<std::uint64_t>(request.first) + n;
-    const SampleStream::Sample sample = set.sample(number);
-    describe_sample(task, number, sample, document);
-    json["samples"].push_back(sample_json(task, sample));
-  }
-  document.json = [&json] { return json; };
+  const auto first = static_cast<std::uint64_t>(request.first), count = static_cast<std::uint64_t>(request.count);
+  document.json = [&] {
+    Json json{{"task", request.task}, {"stream", set.id.text()}, {"split", set.id.split},
+              {"seed", request.seed}, {"first", request.first},  {"samples", Json::array()}};
+    for (std::uint64_t n = first; n < first + count; ++n)
+      json["samples"].push_back(sample_json(task, set.sample(n)));
+    return json;
+  };
+  for (std::uint64_t n = first; n < first + count; ++n) describe_sample(task, n, set.sample(n), document);
   write_document(request.output, document);
 }
 
@@ -116,7 +116,7 @@ void add_sample(CommandLine& line) {
   const auto request = std::make_shared<SampleRequest>();
   Command& command = line.add(kExplore, "sample", "Print samples of a task as tokens and ids, as a run uses them");
   command.name("task", request->task, ValueKind::task, "task, with or without options").required();
-  command.number("-n,--count", request->count, 1, 10000, "number of samples");
+  command.number("-n,--count", request->count, 1, 1000, "number of samples; 'export' writes more");
   command.number("--first", request->first, 0, 1000000, "number of the first sample");
   command.name("--split,--stream", request->stream, ValueKind::split,
                "samples: train, validation, or a split for its test samples");

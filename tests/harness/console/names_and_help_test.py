@@ -37,7 +37,7 @@ class NamesAndHelp(Console):
             "board -t grammar -q", "the board has no result of 'grammar'; 'posbench run -t grammar' makes some"
         )
         self.refused("export full parity_check rope --model-output m.npz", "expected the extension .safetensors")
-        self.refused("sample counting -n 0", "--count: '0' is not a number from 1 to 10000")
+        self.refused("sample counting -n 0", "--count: '0' is not a number from 1 to 1000")
         self.refused("compare full full --alpha 2", "--alpha: '2' is not a number from 1e-09 to 0.5")
         self.refused("inspect full mqar rope", "the run has models/even_pairs-none-0.safetensors, ")
         version = posbench("-V", self.folder)
