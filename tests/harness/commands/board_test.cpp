@@ -92,7 +92,7 @@ TEST_CASE("the board ranks encodings by the tasks of aspects that they keep, and
     CHECK(row.at("scores").at(0).at("score") == card.at("aspects").at(1).at("score"));
     CHECK(row.at("scores").at(1).at("score") == card.at("aspects").at(0).at("score"));
   }
-  CHECK_THAT(refusal(directory, "board --aspects count"),
+  CHECK_THAT(refusal(directory, "board --aspects count -q"),
              ContainsSubstring("unknown aspect 'count'; did you mean 'counting'? (aspects: recall, counting,"));
   CHECK_THAT(refusal(directory, "board --aspects recall --length four"),
              ContainsSubstring("--length is 'four', expected a multiple of the trained length from 1 to 1000"));
