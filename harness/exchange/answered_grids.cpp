@@ -38,11 +38,7 @@ std::vector<GridResult> AnsweredGrids::join(const TaskSetup& task, const std::st
   const EvaluationOptions& options = task.options.evaluation;
   std::vector<GridResult> results;
   for (const TaskGrid& grid : task.grids) {
-    const auto near = std::ranges::find(results, std::string("length"), &GridResult::option);
-    if (grid.points.empty() && near != results.end()) {  // the evidence is far in training, too
-      results.push_back(*near);
-      results.back().option = grid.option;
-    }
+    if (grid.points.empty()) copy_near_grid(grid, results);
     const auto answered = points.find(grid.option);
     if (answered == points.end()) continue;
     GridResult result{.option = grid.option};

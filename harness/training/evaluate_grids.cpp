@@ -90,15 +90,19 @@ GridResult ended(GridResult result) {
   return result;
 }
 
+void copy_near_grid(const TaskGrid& far, std::vector<GridResult>& results) {
+  const auto near = std::ranges::find(results, std::string("length"), &GridResult::option);
+  if (near == results.end()) return;
+  results.push_back(*near);
+  results.back().option = far.option;
+}
+
 std::optional<std::vector<GridResult>> evaluate_grids(const TestedModel& tested, const std::stop_token& stop,
                                                       ThreadPool& pool) {
   std::vector<GridResult> results;
   for (const TaskGrid& grid : tested.task.grids) {
-    if (grid.points.empty()) {  // the evidence is far in training, too
-      const auto near = std::ranges::find(results, std::string("length"), &GridResult::option);
-      if (near == results.end()) continue;
-      results.push_back(*near);
-      results.back().option = grid.option;
+    if (grid.points.empty()) {
+      copy_near_grid(grid, results);
       continue;
     }
     std::optional<GridResult> result = evaluate_grid(tested, grid, stop, pool);

@@ -34,6 +34,9 @@ std::optional<std::vector<GridResult>> evaluate_grids(const TestedModel&, const 
 /// failed.
 bool is_last(const TaskGrid&, const GridResult&, const EvaluationOptions&);
 
+/// Adds the results by length as those of a far grid without points: the evidence is far in training, too.
+void copy_near_grid(const TaskGrid& far, std::vector<GridResult>&);
+
 /// Sets the accuracy as the reason of the end, if it is too low for larger multiples to count.
 GridResult ended(GridResult);
 

@@ -121,8 +121,8 @@ void check_packing(const Packing& packing, const ModelConfig& config, int batch)
   }
   if (packing.joins() && packing.restart && config.is_recurrent()) {
     throw InputError(fmt::format(
-        "training.pack_restart is true, and model.block={} has a state instead of positions, which goes on without "
-        "a mask; set training.pack_mask=true or leave out training.pack_restart",
+        "training.pack_restart is true, and model.block={} has a state instead of positions, which the next sample "
+        "continues; set training.pack_mask=true or leave out training.pack_restart",
         config.block.text()));
   }
   const bool counts_from_start =
@@ -147,7 +147,7 @@ void check_packing(const Packing& packing, const ModelConfig& config, const Spec
     refuse("reads the order of keys, which is not that of their positions then");
   ParameterLayout layout;
   const auto made = make_encoding(encoding, config, layout);
-  if (made->recurrent_states() > 0) refuse("has a state that goes on");
+  if (made->recurrent_states() > 0) refuse("has a state that the next sample continues");
 }
 
 }  // namespace posbench

@@ -10,7 +10,7 @@
 // number for each head. These are the equations of fla-org/flash-linear-attention (fla/layers/gated_deltanet.py,
 // fla/ops/gated_delta_rule/naive.py), with its initial values of A and s and without biases in the projections.
 //
-// Options, each as it is in a published layer:
+// Options of published layers:
 //
 //   strength=2       b_t = 2 sigmoid(x_t W_b): eigenvalues from -1 to 1, with which a layer tracks parity
 //                    (Grazzi et al. 2024, arXiv:2411.12537)

@@ -71,7 +71,7 @@ TEST_CASE("a seed keeps the largest multiple up to which every multiple has 0.9 
   CHECK(kept(kNone) == 0);
   CHECK(kept(kSix) == 6);
   CHECK(kept({1, 1}) == 1.5);
-  // The interval begins at the multiple that is surely kept, and ends before the one that surely is not.
+  // The interval begins at a multiple whose test is above 0.9, and ends before one whose test is below it.
   const auto interval = [](double at_1_5) { return kept_interval(drawn_grid("length", {1, at_1_5})); };
   CHECK(interval(0.925) == Interval{1.5, 1.5});
   CHECK(interval(0.91) == Interval{1, 1.5});

@@ -10,6 +10,7 @@
 #include "harness/training/evaluate.h"
 #include "harness/training/task_setup.h"
 #include "tests/catch.h"
+#include "tests/harness/training/small_runs.h"
 
 using namespace posbench;
 
@@ -60,18 +61,6 @@ struct Decoded {
 };
 
 constexpr CacheOptions kRewritten{.mode = CacheMode::rewritten}, kStale{.mode = CacheMode::stale};
-
-/// Returns the message with which these settings are refused for an encoding, or an empty text.
-std::string refusal(const std::string& encoding, const Settings& settings) {
-  try {
-    ExperimentOptions options;
-    for (const auto& [name, value] : settings) options.set(name, value);
-    check_encoding(make_task_setup(options, "flip_flop:length=8"), Spec::parse(encoding));
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 }  // namespace
 
@@ -152,14 +141,14 @@ TEST_CASE("tests that use a cache have the results of tests that read sequences 
 
 TEST_CASE("a cache that does not fit the settings or the encoding is refused") {
   CHECK(
-      refusal("rope", {{"evaluation.cache_shift", "4"}}) ==
+      settings_refusal("rope", {{"evaluation.cache_shift", "4"}}) ==
       "evaluation.cache_shift is set, and evaluation.cache is off; set it to rewritten or stale, or leave it out");
-  CHECK_THAT(refusal("rope", {{"evaluation.cache", "stale"}, {"evaluation.cache_shift", "4"}}),
+  CHECK_THAT(settings_refusal("rope", {{"evaluation.cache", "stale"}, {"evaluation.cache_shift", "4"}}),
              ContainsSubstring("evaluation.cache_size is 0 and evaluation.cache_shift is 4; set both"));
   const auto cache = [](const std::string& encoding, const std::string& mode, bool shifts) {
     Settings settings{{"evaluation.cache", mode}};
     if (shifts) settings.insert(settings.end(), {{"evaluation.cache_size", "8"}, {"evaluation.cache_shift", "4"}});
-    return refusal(encoding, settings);
+    return settings_refusal(encoding, settings);
   };
   CHECK(cache("randomized", "rewritten", false) ==
         "evaluation.cache: encoding 'randomized' gives a token other positions or scores when more tokens follow");
@@ -169,10 +158,10 @@ TEST_CASE("a cache that does not fit the settings or the encoding is refused") {
   CHECK_THAT(cache("alibi", "stale", true), ContainsSubstring("has no positions in its keys"));
   CHECK(cache("alibi", "stale", false).empty());
   CHECK(cache("rope", "rewritten", true).empty());
-  CHECK_THAT(refusal("none", {{"model.block", "lstm"},
-                              {"evaluation.cache", "rewritten"},
-                              {"evaluation.cache_size", "8"},
-                              {"evaluation.cache_shift", "4"}}),
+  CHECK_THAT(settings_refusal("none", {{"model.block", "lstm"},
+                                       {"evaluation.cache", "rewritten"},
+                                       {"evaluation.cache_size", "8"},
+                                       {"evaluation.cache_shift", "4"}}),
              ContainsSubstring("model.block=lstm has a state instead of a cache"));
   ModelConfig bidirectional;
   bidirectional.causal = false;

@@ -12,6 +12,7 @@
 #include "harness/training/task_setup.h"
 #include "tests/catch.h"
 #include "tests/encodings/all_specs.h"
+#include "tests/harness/training/small_runs.h"
 
 using namespace posbench;
 
@@ -43,18 +44,6 @@ Matrix logits(const Model& model, const Parameters& parameters, const Sequence& 
   model.transformer->prepare(parameters, sequence, step, nullptr);
   model.transformer->forward(parameters, sequence, step, nullptr, workspace);
   return workspace.logits;
-}
-
-/// Returns the message with which these settings are refused for an encoding, or an empty text.
-std::string refusal(const std::string& encoding, const Settings& settings) {
-  try {
-    ExperimentOptions options;
-    for (const auto& [name, value] : settings) options.set(name, value);
-    check_encoding(make_task_setup(options, "flip_flop:length=8"), Spec::parse(encoding));
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
 }
 
 ExperimentResult run(const std::string& encoding, const Settings& settings) {
@@ -197,13 +186,14 @@ TEST_CASE("a run without a mask trains on other sequences, with and without a re
 
 TEST_CASE("a packing that does not fit the settings or the encoding is refused") {
   CHECK(
-      refusal("rope", {{"training.pack_mask", "true"}}) ==
+      settings_refusal("rope", {{"training.pack_mask", "true"}}) ==
       "training.pack_mask is true, and training.pack is 1, one sample for each sequence; set training.pack to 2 or "
       "more, or leave it out");
-  CHECK_THAT(refusal("rope", {{"training.pack", "7"}, {"training.batch", "8"}}),
+  CHECK_THAT(settings_refusal("rope", {{"training.pack", "7"}, {"training.batch", "8"}}),
              ContainsSubstring("training.batch is 8 samples, not a multiple of training.pack 7"));
   const auto restart = [](const std::string& encoding) {
-    return refusal(encoding, {{"training.pack", "2"}, {"training.batch", "8"}, {"training.pack_restart", "true"}});
+    return settings_refusal(encoding,
+                            {{"training.pack", "2"}, {"training.batch", "8"}, {"training.pack_restart", "true"}});
   };
   CHECK(restart("rope").empty());
   CHECK(restart("none").empty());
@@ -211,13 +201,13 @@ TEST_CASE("a packing that does not fit the settings or the encoding is refused")
   CHECK_THAT(restart("cope"), ContainsSubstring("encoding 'cope' computes positions from the tokens"));
   CHECK_THAT(restart("selective_rope"), ContainsSubstring("computes positions from the tokens"));
   CHECK_THAT(restart("sum:of=(rope,alibi)"), ContainsSubstring("reads the order of keys"));
-  CHECK_THAT(refusal("none", {{"training.pack", "2"},
-                              {"training.batch", "8"},
-                              {"training.pack_restart", "true"},
-                              {"model.block", "lstm"}}),
+  CHECK_THAT(settings_refusal("none", {{"training.pack", "2"},
+                                       {"training.batch", "8"},
+                                       {"training.pack_restart", "true"},
+                                       {"model.block", "lstm"}}),
              ContainsSubstring("model.block=lstm has a state instead of positions"));
   CHECK_THAT(
-      refusal(
+      settings_refusal(
           "rope",
           {{"training.pack", "2"}, {"training.batch", "8"}, {"training.pack_mask", "true"}, {"model.chunk", "4"}}),
       ContainsSubstring("count tokens from the start of a sample"));

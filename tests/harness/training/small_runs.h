@@ -16,6 +16,9 @@ RunConfig small_config(const std::string& tasks, const std::string& encodings);
 /// Returns the result of a run of one experiment.
 ExperimentResult run_alone(const RunConfig&);
 
+/// Returns the message with which these settings are refused for an encoding, or an empty text.
+std::string settings_refusal(const std::string& encoding, const Settings&);
+
 /// Collects the results of a suite.
 class Results final : public ExperimentObserver {
  public:
