@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -63,11 +64,12 @@ std::string without_trailing_spaces(const std::string& text) {
   return result;
 }
 
-/// Removes the progress lines, which a command prints if it takes longer than two seconds.
+/// Removes the progress lines, which a command prints if it takes longer than two seconds: "reading the board, 2 s".
 std::string without_progress(const std::string& text) {
+  const std::regex progress(".*, [0-9]+ (s|min)(, .*)?");
   std::string result, line;
   for (std::istringstream lines(text); std::getline(lines, line);) {
-    if (!line.starts_with("checking ")) result += line + "\n";
+    if (!std::regex_match(line, progress)) result += line + "\n";
   }
   return result;
 }
