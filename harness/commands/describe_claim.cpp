@@ -64,7 +64,8 @@ void add_verdict(const ClaimFile& file, ClaimSize size, Document& document) {
   const Claim claim = claim_at(file, size);
   const ClaimResult result = stored_result(file, size);
   const bool is_full = size == ClaimSize::full;
-  document.blocks.push_back(Heading{is_full ? "Verdict at full size" : "Verdict"});
+  const bool confirms = size == ClaimSize::confirmation;
+  document.blocks.push_back(Heading{confirms ? "Confirmation" : is_full ? "Exploration at full size" : "Exploration"});
   std::vector<Fact> facts{{"verdict", to_string(result.verdict)}, {"by itself", to_string(result.by_itself)}};
   const bool has_one_rule = claim.rules.size() == 1;
   if (!has_one_rule) facts.push_back({"reason", result.reason});
@@ -80,11 +81,18 @@ void add_verdict(const ClaimFile& file, ClaimSize size, Document& document) {
     seeds = std::max(seeds, of_rule.seeds_needed.value_or(0));
   }
   facts.push_back({"differs", claim.differs});
+  if (confirms) {
+    facts.push_back({"registered", fmt::format("seeds {}, by the claim and the rules of commit {}",
+                                               file.settings.at(size).seeds, claim.confirm->frozen)});
+  }
   document.blocks.push_back(Facts{std::move(facts)});
   if (!claim.comparable) return;
   document.blocks.push_back(Text{fmt::format("'posbench reproduce {}{}{}' trains its runs and judges it.",
-                                             claim.name, is_full && !file.has_one_size ? " --full" : "",
-                                             seeds > 0 ? fmt::format(" -s {}", seeds) : "")});
+                                             claim.name,
+                                             confirms                        ? " --confirm"
+                                             : is_full && !file.has_one_size ? " --full"
+                                                                             : "",
+                                             seeds > 0 && !confirms ? fmt::format(" -s {}", seeds) : "")});
 }
 
 /// Returns the plots of the evidence at the sizes that were judged.
@@ -123,10 +131,11 @@ std::vector<std::string> tasks_of(const ClaimFile& file) {
 }
 
 Table claims_table(std::span<const ClaimFile* const> files) {
-  Table table{{{"claim", Align::left, Names::claims}, {"verdict"}, {"full size"}, {"statement"}, {"kind"}}, {}};
+  Table table{{{"claim", Align::left, Names::claims}, {"confirmation"}, {"exploration"}, {"full size"}, {"statement"}, {"kind"}}, {}};
   for (const ClaimFile* file : files) {
     const Claim& claim = file->claim;
-    table.rows.push_back({claim.name, verdict_cell(stored_result(*file, ClaimSize::reduced).verdict),
+    table.rows.push_back({claim.name, confirmation_cell(stored_result(*file, ClaimSize::confirmation)),
+                          verdict_cell(stored_result(*file, ClaimSize::reduced).verdict),
                           verdict_cell(stored_result(*file, ClaimSize::full).verdict), claim.statement,
                           to_string(claim.kind)});
   }
@@ -160,6 +169,7 @@ Document claim_document(const ClaimFile& file) {
              {"source read", fmt::format("{}: {}", claim.read_from, claim.read_where)},
              {"published", fmt::format("{}", fmt::join(published, "\n"))},
              {"metric", metric_info(claim.metric).title}}});
+  if (claim.confirm) add_verdict(file, ClaimSize::confirmation, document);
   add_verdict(file, ClaimSize::reduced, document);
   if (!file.has_one_size) add_verdict(file, ClaimSize::full, document);
   document.page = [&file] { return evidence_page(file); };

@@ -77,6 +77,7 @@ Json document_json(const std::string& name, const EncodingCard& card, const Boar
     const std::vector<std::string> names = encodings_of(file);
     if (std::ranges::find(names, name) == names.end()) continue;
     json["claims"].push_back({{"claim", file.claim.name},
+                              {"confirmation", to_string(stored_result(file, ClaimSize::confirmation).verdict)},
                               {"verdict", to_string(stored_result(file, ClaimSize::reduced).verdict)},
                               {"at_full_size", to_string(stored_result(file, ClaimSize::full).verdict)},
                               {"statement", file.claim.statement}});

@@ -16,12 +16,14 @@
 #include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/execute_run.h"
+#include "harness/config/embedded_data.h"
 #include "harness/config/user_files.h"
 #include "harness/console/command.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/progress.h"
 #include "harness/runs/claims.h"
+#include "harness/runs/confirmation.h"
 #include "harness/runs/provenance.h"
 #include "harness/runs/reuse.h"
 #include "harness/runs/run_directory.h"
@@ -51,24 +53,35 @@ struct ReproduceRequest {
 
 /// Returns the claims with the verdicts of the stored runs.
 Document list_document(const ClaimPlan& plan, ClaimSize size) {
-  std::vector<ClaimResult> results;
+  std::vector<ClaimResult> results, confirmed;
   for (const Claim& claim : plan.claims) {
     const auto file =
         std::ranges::find(claim_files(), claim.name, [](const ClaimFile& each) { return each.claim.name; });
     results.push_back(stored_result(*file, size));
+    confirmed.push_back(stored_result(*file, ClaimSize::confirmation));
   }
   Document document;
-  const Table table = claim_list(plan.claims, results);
+  Table table = claim_list(plan.claims, results, confirmed);
+  if (size == ClaimSize::confirmation) {
+    table.columns.insert(table.columns.end(), {{"frozen"}, {"claim hash"}, {"rules hash"}});
+    for (size_t i = 0; i < plan.claims.size(); ++i) {
+      const Claim& claim = plan.claims[i];
+      for (const std::string& text : {claim.confirm->frozen, claim_hash(claim), claim_rules_hash()})
+        table.rows[i].push_back(text);
+    }
+  }
   document.rows = [table] { return table; };
   document.json = [table] { return to_json(table); };
-  document.blocks.emplace_back(claim_verdicts(plan.claims, results));
+  document.blocks.emplace_back(claim_verdicts(plan.claims, results, confirmed));
   for (const std::string& note :
-       {std::string("verdict: by the stored runs of this size; by itself: as if no other rule was judged"),
-        std::string("no run with unseen seeds has confirmed these verdicts"),
+       {std::string("exploration: by stored runs after which settings and rules changed; by itself: as if no other "
+                    "rule was judged"),
+        std::string("confirmation: by seeds that were registered before and trained once; -: none is registered"),
         std::string(
             "'posbench show CLAIM' has the statement, the rule and the reason, 'posbench show weaker' the claims "
             "with a verdict, and --format csv all columns"),
-        "verdicts: " + count_verdicts(results), "by itself: " + count_verdicts(results, &ClaimResult::by_itself),
+        (size == ClaimSize::confirmation ? "confirmation: " : "exploration: ") + count_verdicts(results),
+        "by itself: " + count_verdicts(results, &ClaimResult::by_itself),
         "kinds: " + claim_kinds(plan.claims)})
     document.blocks.emplace_back(Note{note});
   return document;
@@ -251,18 +264,32 @@ void check_directories(const ReproduceRequest& request, const ClaimPlan& plan, c
   check_unfinished(plan, directory);
 }
 
+/// Returns the directory of the runs if -o does not name one.
+const char* default_directory(ClaimSize size) {
+  return size == ClaimSize::confirmation ? "runs/confirmation"
+         : size == ClaimSize::full       ? "runs/claims-full"
+                                         : "runs/claims";
+}
+
 int reproduce(const ReproduceRequest& request) {
   check_request(request);
-  ClaimPlan plan = plan_claims(request.claims, request.size, request.seeds);
+  const bool confirms = request.size == ClaimSize::confirmation;
+  ClaimPlan plan =
+      plan_claims(confirms ? registered_claims(request.claims) : request.claims, request.size, request.seeds);
   if (request.list) {
     write_document(request.output, list_document(plan, request.size));
     return 0;
   }
   const fs::path directory =
-      request.directory.value_or(request.size == ClaimSize::full ? "runs/claims-full" : "runs/claims");
+      request.directory.value_or(default_directory(request.size));
   std::vector<fs::path> directories{directory};
   directories.insert(directories.end(), request.with.begin(), request.with.end());
-  follow_stored(plan, directories);
+  if (confirms) {
+    check_frozen(plan.claims);
+    if (!request.judge_only) check_not_confirmed(plan.claims);
+  } else {
+    follow_stored(plan, directories);
+  }
   check_directories(request, plan, directory);
   if (request.dry_run) {
     const int jobs = request.jobs > 0 ? request.jobs : count_cores();
@@ -288,12 +315,18 @@ void add_options(Command& command, const std::shared_ptr<ReproduceRequest>& requ
       "train at the full size, which is the published one or the closest that the suite has; most claims then need a cluster; "
       "with --list, the verdicts at this size");
   command.folder("-o,--output", request->directory, "directory of the runs")
-      .default_text("runs/claims, or runs/claims-full")
+      .default_text("runs/claims, runs/claims-full or runs/confirmation")
       .output();
   command
       .number("-s,--seeds", request->seeds, 1, kMaxSeeds,
               "least number of seeds of each run, as 'reason of the verdict' in --list proposes it")
       .default_text("that of the claims");
+  command
+      .flag(
+          "--confirm", [request] { request->size = ClaimSize::confirmation; },
+          "train the registered seeds of claims that were frozen before, once; with --list, the verdicts of these runs")
+      .excludes("--full")
+      .excludes("--seeds");
   command
       .number("-j,--jobs", request->jobs, 1, 4096,
               "number of experiments at once; each also uses cores that are idle")

@@ -85,23 +85,37 @@ std::optional<std::uint64_t> parse_seed(std::string_view text) {
   return seed;
 }
 
+namespace {
+
+/// Adds the seeds of "5" or "8..12". Returns false if the text is neither, or has a seed that was added before.
+bool add_seeds(std::string_view text, std::vector<std::uint64_t>& seeds) {
+  const size_t dots = text.find("..");
+  const std::optional<std::uint64_t> first = parse_seed(text.substr(0, dots));
+  const std::optional<std::uint64_t> last = dots == text.npos ? first : parse_seed(text.substr(dots + 2));
+  if (!first || !last || *last < *first || *last - *first >= static_cast<std::uint64_t>(kMaxSeeds)) return false;
+  for (std::uint64_t seed = *first; seed <= *last; ++seed) {
+    if (std::ranges::find(seeds, seed) != seeds.end()) return false;
+    seeds.push_back(seed);
+  }
+  return true;
+}
+
+}  // namespace
+
 std::vector<std::uint64_t> parse_seeds(const std::string& text) {
   std::vector<std::uint64_t> seeds;
-  const bool is_list = text.find(',') != text.npos;
+  const bool is_list = text.find(',') != text.npos || text.find("..") != text.npos;
   for (const std::string& piece : split_list(text, ',')) {
     if (piece.empty() && !seeds.empty()) continue;  // a list of one is written "5,"
-    const std::optional<std::uint64_t> seed = parse_seed(piece);
-    if (!seed || std::find(seeds.begin(), seeds.end(), *seed) != seeds.end()) {
-      throw InputError(fmt::format(
-          "seeds '{}': expected a number of seeds, such as 3, or a list of different seeds up to {}, such as 0,5,7",
-          text, kMaxSeed));
-    }
-    seeds.push_back(*seed);
+    if (add_seeds(piece, seeds)) continue;
+    throw InputError(fmt::format(
+        "seeds '{}': expected a number of seeds, such as 3, or different seeds up to {}, such as 0,5,7 or 8..12",
+        text, kMaxSeed));
   }
   if (is_list) return seeds;
   if (seeds.empty() || seeds[0] == 0 || seeds[0] > static_cast<std::uint64_t>(kMaxSeeds)) {
     throw InputError(
-        fmt::format("seeds '{}': expected a number of seeds from 1 to {}, such as 3, or a list, such as 0,5,7",
+        fmt::format("seeds '{}': expected a number of seeds from 1 to {}, such as 3, or seeds, such as 0,5,7 or 8..12",
                     text, kMaxSeeds));
   }
   std::vector<std::uint64_t> first(seeds[0]);

@@ -79,7 +79,7 @@ std::optional<std::uint64_t> parse_seed(std::string_view text);
 
 constexpr int kMaxSeeds = 10000;  // of a count
 
-/// Reads "3" as the seeds 0, 1, 2, and "0,5,7" as a list of seeds. Throws InputError.
+/// Reads "3" as the seeds 0, 1, 2, and "0,5,7" or "8..12" as those seeds. Throws InputError.
 std::vector<std::uint64_t> parse_seeds(const std::string& text);
 
 }  // namespace posbench

@@ -23,8 +23,10 @@ const std::string& glossary_text();
 /// Returns the JSON of results/data/claims by name.
 const std::map<std::string, std::string>& claim_texts();
 
-/// Returns the JSON of the stored verdicts about claims by their size, "reduced" or "full".
+/// Returns the JSON of the stored verdicts about claims by their size: "reduced", "full" or "confirmation".
 const std::map<std::string, std::string>& verdict_texts();
+/// Returns the hash of the code that judges claims, without its comments and white space.
+const std::string& claim_rules_hash();
 
 /// Returns the board's reports and, last, its costs by their paths in the source tree.
 const std::vector<std::pair<std::string, std::string_view>>& board_bytes();

@@ -146,7 +146,7 @@ const std::vector<ClaimFile>& claim_files() {
 const JudgedClaims& stored_claims(ClaimSize size) {
   static const std::map<ClaimSize, JudgedClaims> all = [] {
     std::map<ClaimSize, JudgedClaims> all;
-    for (const ClaimSize each : {ClaimSize::reduced, ClaimSize::full}) {
+    for (const ClaimSize each : {ClaimSize::reduced, ClaimSize::full, ClaimSize::confirmation}) {
       const std::string name = to_string(each), title = name + " verdicts";
       all[each] = read_judged_claims(parse_json(verdict_texts().at(name), title), title);
     }
@@ -178,6 +178,7 @@ namespace {
 Claim plan_claim(const ClaimFile& file, ClaimSize size, std::map<std::string, RunConfig>& runs) {
   const ClaimSetting& setting = file.settings.at(size);
   Claim claim = file.claim;
+  if (size != ClaimSize::confirmation) claim.confirm.reset();
   claim.comparable = setting.comparable;
   claim.differs = setting.differs;
   if (!setting.comparable) return claim;
@@ -200,21 +201,23 @@ Claim claim_at(const ClaimFile& file, ClaimSize size) {
 ClaimPlan plan_claims(const std::vector<std::string>& patterns, ClaimSize size, int least_seeds) {
   const std::set<std::string> chosen_claims = choose_claims(patterns);
   std::map<std::string, RunConfig> runs;
-  std::map<std::string, int> seeds;  // the largest number of any claim, also of those that are not chosen
+  std::map<std::string, std::set<std::uint64_t>> seeds;  // of all claims, also of those that are not chosen
   std::set<std::string> needed;
   ClaimPlan plan;
   for (const ClaimFile& file : claim_files()) {
     Claim claim = plan_claim(file, size, runs);
     const bool chosen = chosen_claims.contains(claim.name);
     for (const std::string& run : claim.comparable ? needed_runs(claim) : std::set<std::string>()) {
-      seeds[run] = std::max(seeds[run], file.settings.at(size).seeds);
+      for (const std::uint64_t seed : parse_seeds(file.settings.at(size).seeds)) seeds[run].insert(seed);
       if (chosen) needed.insert(run);
     }
     if (chosen) plan.claims.push_back(std::move(claim));
   }
   for (const std::string& name : needed) {
     RunConfig config = runs.at(name);
-    config.seeds = parse_seeds(fmt::format("{}", std::max(seeds[name], least_seeds)));
+    if (least_seeds > 0)
+      for (const std::uint64_t seed : parse_seeds(std::to_string(least_seeds))) seeds[name].insert(seed);
+    config.seeds.assign(seeds[name].begin(), seeds[name].end());
     plan.runs.push_back({name, std::move(config)});
   }
   return plan;

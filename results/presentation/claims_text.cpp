@@ -96,23 +96,37 @@ std::string count_verdicts(std::span<const ClaimResult> results, Verdict ClaimRe
   return fmt::format("{}", fmt::join(counts, ", "));
 }
 
-Table claim_list(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  Table table{
-      {{"claim"}, {"family"}, {"verdict"}, {"by itself"}, {"kind"}, {"statement"}, {"reason of the verdict"}}, {}};
+Cell confirmation_cell(const ClaimResult& result) {
+  return result.verdict == Verdict::not_comparable ? Cell{"-"} : verdict_cell(result.verdict);
+}
+
+Table claim_list(std::span<const Claim> claims, std::span<const ClaimResult> results,
+                 std::span<const ClaimResult> confirmed) {
+  Table table{{{"claim"},
+               {"family"},
+               {"exploration"},
+               {"by itself"},
+               {"confirmation"},
+               {"kind"},
+               {"statement"},
+               {"reason of the verdict"}},
+              {}};
   for (size_t i = 0; i < claims.size(); ++i) {
     const Claim& claim = claims[i];
     const std::string& reason = results[i].reason;
     table.rows.push_back({claim.name, claim.family, to_string(results[i].verdict), to_string(results[i].by_itself),
-                          to_string(claim.kind), claim.statement, reason.empty() ? "-" : reason});
+                          confirmation_cell(confirmed[i]), to_string(claim.kind), claim.statement,
+                          reason.empty() ? "-" : reason});
   }
   return table;
 }
 
-Table claim_verdicts(std::span<const Claim> claims, std::span<const ClaimResult> results) {
-  Table table{{{"claim"}, {"verdict"}, {"by itself"}, {"kind"}}, {}};
+Table claim_verdicts(std::span<const Claim> claims, std::span<const ClaimResult> results,
+                     std::span<const ClaimResult> confirmed) {
+  Table table{{{"claim"}, {"exploration"}, {"by itself"}, {"confirmation"}}, {}};
   for (size_t i = 0; i < claims.size(); ++i)
     table.rows.push_back({claims[i].name, verdict_cell(results[i].verdict), verdict_cell(results[i].by_itself),
-                          to_string(claims[i].kind)});
+                          confirmation_cell(confirmed[i])});
   return table;
 }
 

@@ -31,12 +31,15 @@ std::string claim_kinds(std::span<const Claim>);
 /// Returns "48 reproduced, 13 contradicted, 61 inconclusive".
 std::string count_verdicts(std::span<const ClaimResult>, Verdict ClaimResult::*member = &ClaimResult::verdict);
 
-/// Returns a row for each claim: name, family, verdict, the verdict by itself, kind, statement and the reason of
-/// the verdict.
-Table claim_list(std::span<const Claim>, std::span<const ClaimResult>);
+/// Returns the verdict of a confirmation, or "-" if none is registered.
+Cell confirmation_cell(const ClaimResult&);
 
-/// Returns name, verdicts and kind of each claim.
-Table claim_verdicts(std::span<const Claim>, std::span<const ClaimResult>);
+/// Returns a row for each claim: name, family, verdicts, kind, statement and the reason of the first verdict. The
+/// last argument has the confirmations.
+Table claim_list(std::span<const Claim>, std::span<const ClaimResult>, std::span<const ClaimResult>);
+
+/// Returns name and verdicts of each claim. The last argument has the confirmations.
+Table claim_verdicts(std::span<const Claim>, std::span<const ClaimResult>, std::span<const ClaimResult>);
 
 /// Returns a row for each rule of each claim: claim, verdict, rule, published and found result. Claim and
 /// verdict are in the first row of a claim, or in `every_row`.

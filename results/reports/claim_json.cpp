@@ -101,8 +101,19 @@ ClaimSetting read_setting(const Field& field) {
   const Field config = field["config"];
   return {.profile = field["profile"].name(),
           .config = config.object(),
-          .seeds = static_cast<int>(field["seeds"].integer(kClaimSeeds, 1000)),
+          .seeds = fmt::format("{}", field["seeds"].integer(kClaimSeeds, 1000)),
           .differs = text_or(field, "differs")};
+}
+
+/// Reads the registration of a confirmation, and adds its setting and tasks, which are those of the size it names.
+void read_confirmation(const Field& field, ClaimFile& file) {
+  field.refuse_other_keys({"frozen", "claim", "rules", "size", "seeds"});
+  file.claim.confirm = {field["frozen"].name(), field["claim"].name(), field["rules"].name()};
+  const auto size = static_cast<ClaimSize>(field["size"].choice({"reduced", "full"}));
+  ClaimSetting& setting = file.settings[ClaimSize::confirmation] = file.settings.at(size);
+  if (!setting.comparable) field.fail("expected a size that can judge the claim");
+  setting.seeds = field["seeds"].name();
+  for (auto& [name, specs] : file.tasks) specs[ClaimSize::confirmation] = specs.at(size);
 }
 
 Json write_cell(const ClaimCell& cell, Metric metric) {
@@ -174,6 +185,10 @@ Json write_claim(const Claim& claim, const ClaimResult& result) {
   json["verdict"] = to_string(result.verdict);
   json["by_itself"] = to_string(result.by_itself);
   json["reason"] = result.reason;
+  if (claim.confirm) {
+    json["confirm"] = {
+        {"frozen", claim.confirm->frozen}, {"claim", claim.confirm->claim}, {"rules", claim.confirm->rules}};
+  }
   json["rules"] = Json::array();
   for (size_t i = 0; i < claim.rules.size(); ++i) {
     json["rules"].push_back(write_rule(claim.rules[i], result.rules[i], claim.metric));
@@ -226,13 +241,16 @@ Evidence read_one_evidence(const Field& item) {
 
 }  // namespace
 
-std::string to_string(ClaimSize size) { return size == ClaimSize::reduced ? "reduced" : "full"; }
+std::string to_string(ClaimSize size) {
+  constexpr const char* kNames[] = {"reduced", "full", "confirmation"};
+  return kNames[static_cast<size_t>(size)];
+}
 
 ClaimFile read_claim(const Json& json, const std::string& name) {
   const std::string path = name + ".json";
   const Field field(json, path);
   field.refuse_other_keys({"statement", "family", "source", "kind", "read_from", "read_where", "published",
-                           "metric", "tasks", "reduced", "full", "rules"});
+                           "metric", "tasks", "reduced", "full", "rules", "confirm"});
   ClaimFile file;
   file.claim = {.name = name,
                 .statement = field["statement"].text(),
@@ -257,9 +275,14 @@ ClaimFile read_claim(const Json& json, const std::string& name) {
   if (file.has_one_size) reduced.choice({"full"});
   const ClaimSetting at_full = read_setting(full);
   file.settings = {{ClaimSize::reduced, file.has_one_size ? at_full : read_setting(reduced)},
-                   {ClaimSize::full, at_full}};
+                   {ClaimSize::full, at_full},
+                   {ClaimSize::confirmation, {.differs = "no confirmation is registered", .comparable = false}}};
   file.claim.rules = read_list<Rule>(rules, [&](const Field& rule) { return read_rule(rule, file); });
   if (file.claim.rules.empty()) rules.fail("expected one rule or more");
+  if (field.has("confirm")) {
+    const Field confirm = field["confirm"];
+    read_confirmation(confirm, file);
+  }
   return file;
 }
 

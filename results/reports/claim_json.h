@@ -9,21 +9,23 @@
 
 namespace posbench {
 
-enum class ClaimSize { reduced, full };
+/// The size of the models of a claim. A confirmation has registered seeds, and the size that its claim names.
+enum class ClaimSize { reduced, full, confirmation };
 
 /// The runs of a claim at one size.
 struct ClaimSetting {
   std::string profile;     // the profile that `config` changes
   Json config;             // sections model, training, evaluation, splits, overrides
-  int seeds = 0;           // of each encoding
+  std::string seeds;       // of each encoding, as on the command line: "8" or "1000..1015"
   std::string differs;     // differences from the source
   bool comparable = true;  // if not, nothing is run, and `differs` has the reason
 };
 
+
 struct ClaimFile {
   Claim claim;                                                    // the fields that do not depend on the size
   std::map<std::string, std::map<ClaimSize, std::string>> tasks;  // by the names in the rules: their specs
-  std::map<ClaimSize, ClaimSetting> settings;
+  std::map<ClaimSize, ClaimSetting> settings;                     // not comparable without a registration
   bool has_one_size = false;  // the reduced size is the published one: "reduced": "full"
 };
 

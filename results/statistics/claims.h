@@ -85,6 +85,12 @@ constexpr ClaimKind kClaimKinds[] = {ClaimKind::published_number, ClaimKind::pub
                                      ClaimKind::other_task, ClaimKind::argument, ClaimKind::own_statement};
 std::string to_string(ClaimKind);  // "published number"
 
+/// The registration of the one run that decides a claim. It is committed before the run.
+struct Confirmation {
+  std::string frozen;        // the commit that has the claim and the rules of the program
+  std::string claim, rules;  // their hashes there (harness/runs/confirmation.h)
+};
+
 struct Claim {
   std::string name, statement, family, source;
   ClaimKind kind = ClaimKind::own_statement;
@@ -96,6 +102,7 @@ struct Claim {
   bool comparable = true;  // at this size; if not, `differs` has the reason
   Metric metric = Metric::sequence;
   std::vector<Rule> rules;
+  std::optional<Confirmation> confirm = {};  // empty without a registration
 };
 
 /// The accuracies of the experiments of a run on one split.

@@ -17,7 +17,7 @@ TEST_CASE("an invalid claim is refused with its JSON path") {
     json.merge_patch(parse_json(change, "change"));
     return read_claim(json, "mine");
   };
-  CHECK(read("{}").settings.at(ClaimSize::full).seeds == 5);
+  CHECK(read("{}").settings.at(ClaimSize::full).seeds == "5");
   CHECK(!read("{}").settings.at(ClaimSize::reduced).comparable);
   CHECK(read("{}").claim.kind == ClaimKind::published_finding);
   CHECK(read("{}").claim.read_from + ", " + read("{}").claim.read_where == "paper text, Figure 2");
@@ -86,7 +86,29 @@ TEST_CASE("a claim may have one task and one setting for both sizes") {
   CHECK(file.has_one_size);
   for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
     CHECK(file.tasks.at("t").at(size) == "copy");
-    CHECK(file.settings.at(size).seeds == 5);
+    CHECK(file.settings.at(size).seeds == "5");
     CHECK(file.settings.at(size).differs == "it is small");
   }
+  CHECK(!file.claim.confirm);
+  CHECK(!file.settings.at(ClaimSize::confirmation).comparable);
+}
+
+TEST_CASE("a registered confirmation has the settings of the size that it names, and its own seeds") {
+  Json json = parse_json(R"({"statement": "s", "family": "f", "source": "p", "kind": "published finding",
+      "read_from": "paper text", "read_where": "Figure 2", "tasks": {"t": {"reduced": "copy", "full": "copy:length=9"}},
+      "reduced": {"profile": "quick", "config": {}, "seeds": 5}, "full": {"not_comparable": "too large"},
+      "confirm": {"frozen": "1a2b", "claim": "c", "rules": "r", "size": "reduced", "seeds": "1000..1015"},
+      "rules": [{"level": {"task": "t", "encoding": "rope", "split": "ood_length", "at_least": 0.9}}]})",
+                         "mine.json");
+  const ClaimFile file = read_claim(json, "mine");
+  REQUIRE(file.claim.confirm);
+  CHECK(file.claim.confirm->frozen == "1a2b");
+  CHECK(file.claim.confirm->claim + file.claim.confirm->rules == "cr");
+  CHECK(file.settings.at(ClaimSize::confirmation).seeds == "1000..1015");
+  CHECK(file.settings.at(ClaimSize::confirmation).profile == "quick");
+  CHECK(file.tasks.at("t").at(ClaimSize::confirmation) == "copy");
+  json["confirm"]["size"] = "full";
+  CHECK_THROWS_WITH(read_claim(json, "mine"), ContainsSubstring("expected a size that can judge the claim"));
+  json["confirm"]["sise"] = "full";
+  CHECK_THROWS_WITH(read_claim(json, "mine"), ContainsSubstring("unknown key; did you mean 'size'?"));
 }

@@ -134,8 +134,9 @@ def check_addresses(posbench, site, pages):
 def check_tables(posbench, pages):
     """The tables have what the board and the claims print."""
     claims = json.loads(told(posbench, "reproduce", "--list", "--format", "json"))
-    shown = {row[0]: row[1] for row in pages["index.html"].tables["Claims"][1:]}
-    check(shown == {claim["claim"]: claim["verdict"] for claim in claims}, f"the verdicts are {shown}")
+    shown = {row[0]: row[1:3] for row in pages["index.html"].tables["Claims"][1:]}
+    listed = {claim["claim"]: [claim["confirmation"], claim["exploration"]] for claim in claims}
+    check(shown == listed, f"the verdicts are {shown}")
     encodings = {row[0] for row in pages["index.html"].tables["Encodings"][1:]}
     listed = json.loads(told(posbench, "list", "encodings", "--json"))["encodings"]
     check(encodings >= {item["id"] for item in listed}, f"the index has {encodings}")

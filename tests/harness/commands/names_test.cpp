@@ -113,7 +113,7 @@ TEST_CASE("show explains splits, settings, metrics, claims, aspects and verdicts
   CHECK(shown("not_comparable").starts_with("not comparable (verdict)\n"));
   const std::string claim = shown("abacus-addition");
   CHECK(claim.find("McLeish et al. 2024") != std::string::npos);
-  CHECK(claim.find("\n\nVerdict\n\nverdict:        ") != std::string::npos);
+  CHECK(claim.find("\n\nExploration\n\nverdict:        ") != std::string::npos);
   CHECK(shown("path-flip-flop")
             .find("kind:           published number\nsource read:    paper text: section 4.1, Table 1") !=
         std::string::npos);

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "harness/config/embedded_data.h"
+#include "harness/runs/confirmation.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/suite.h"
 #include "harness/training/options.h"
@@ -32,6 +34,8 @@ namespace {
 const std::filesystem::path kKeptRuns = std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/data/claims/runs";
 /// The same of the claims that were run at full size.
 const std::filesystem::path kKeptFull = std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/data/claims/full";
+/// The runs with registered seeds, which confirm claims.
+const std::filesystem::path kConfirmed = std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/data/claims/confirmed";
 
 const std::vector<std::string> kInductionClaims{"rope-induction-over-absolute", "xpos-induction-double",
                                                 "xpos-induction-four"};
@@ -60,17 +64,17 @@ void check_repeats(const std::filesystem::path& directory, const ClaimPlan& plan
 /// full size those of the finished claims. Returns the plan of the claims with a verdict there.
 ClaimPlan check_kept_verdicts(ClaimSize size, const std::filesystem::path& directory) {
   ClaimPlan plan = plan_claims({}, size);
-  follow_stored(plan, {directory});
+  if (size != ClaimSize::confirmation) follow_stored(plan, {directory});
   AllEvidence evidence = collect_evidence(plan, {directory});
   const std::vector<Claim> all = plan.claims;
   std::vector<ClaimResult> results = judge_claims(all, evidence);
-  if (size == ClaimSize::full) keep_finished(plan, evidence);
+  if (size != ClaimSize::reduced) keep_finished(plan, evidence);
   for (size_t n = all.size(); n-- > 0;) {
     if (std::ranges::find(plan.claims, all[n].name, &Claim::name) == plan.claims.end())
       results.erase(results.begin() + static_cast<std::ptrdiff_t>(n));
   }
   CHECK(to_json(plan.claims, results, evidence, size, kClaimAlpha) == read_json(directory / "claims.json"));
-  CHECK(!evidence.empty());
+  CHECK(evidence.empty() == plan.claims.empty());
   for (const auto& [key, of_run] : evidence) {
     INFO(key);
     CHECK(of_run.values.size() >= kClaimSeeds);
@@ -155,7 +159,7 @@ TEST_CASE("reproduce --list shows the verdicts of the stored runs") {
     std::istringstream lines(list.out);
     std::string line;
     std::getline(lines, line);
-    CHECK(line.starts_with("claim,family,verdict,by itself,kind,statement"));
+    CHECK(line.starts_with("claim,family,exploration,by itself,confirmation,kind,statement"));
     const ClaimSize size = *option ? ClaimSize::full : ClaimSize::reduced;
     for (const ClaimFile& file : claim_files()) {
       REQUIRE(std::getline(lines, line));
@@ -204,7 +208,7 @@ TEST_CASE("reproduce --list has a line for each claim, and show of a verdict its
   const Json all = Json::parse(posbench_command(directory, "reproduce --list --format json").out);
   for (const Json& claim : all) {
     const bool is_listed = weaker.find("\n" + claim.at("claim").get<std::string>() + " ") != std::string::npos;
-    CHECK(is_listed == (claim.at("verdict") == "weaker"));
+    CHECK(is_listed == (claim.at("exploration") == "weaker"));
   }
 }
 
@@ -258,11 +262,11 @@ TEST_CASE("show names the differences of a claim at both sizes") {
   const TemporaryDirectory directory;
   CHECK(posbench_command(directory, "show cycle-navigation-best").out.find("trains its runs") !=
         std::string::npos);
-  CHECK(posbench_command(directory, "show offset-sort").out.find("Verdict at full size") != std::string::npos);
+  CHECK(posbench_command(directory, "show offset-sort").out.find("Exploration at full size") != std::string::npos);
   const std::string one_size =
       posbench_command(directory, "show none-over-offset-sort").out;  // has "reduced": "full"
   CHECK(one_size.find("differs:") != std::string::npos);
-  CHECK(one_size.find("Verdict at full size") == std::string::npos);
+  CHECK(one_size.find("Exploration at full size") == std::string::npos);
 }
 
 TEST_CASE("a claim that is named has the verdict that it has among all claims") {
@@ -309,6 +313,54 @@ TEST_CASE("a claim that is trained anew reserves questions for tests, and older 
   CHECK(mixed.error.find("training.reserve was true and is now missing; remove it") != std::string::npos);
   follow_stored(plan, {kKeptRuns});
   for (const ClaimRun& run : plan.runs) CHECK(!run.config.training.reserve);
+}
+
+TEST_CASE("a claim is confirmed only as it was registered, and once") {
+  Claim claim = claim_files().front().claim;
+  const std::string hash = claim_hash(claim);
+  CHECK(claim_hash(claim, ClaimSize::reduced) != claim_hash(claim, ClaimSize::full));  // other settings
+  CHECK(claim_hash(claim_files().back().claim) != hash);
+  claim.confirm = {"1a2b3c", hash, claim_rules_hash()};
+  check_frozen({claim});
+  claim.confirm = {"1a2b3c", "0123456789abcdef", claim_rules_hash()};
+  CHECK_THROWS_WITH(check_frozen({claim}),
+                    claim.name + ": the claim or its settings have changed since they were frozen at 1a2b3c (hash "
+                                 "0123456789abcdef, now " + hash + "); build that commit");
+  claim.confirm = {"1a2b3c", hash, "0123456789abcdef"};
+  CHECK_THROWS_WITH(check_frozen({claim}), claim.name + ": the rules that judge claims have changed since they "
+                                                        "were frozen at 1a2b3c (hash 0123456789abcdef, now " +
+                                               claim_rules_hash() + "); build that commit");
+  const TemporaryDirectory directory;
+  CHECK(posbench_command(directory, "reproduce --confirm --full").error.find("--full excludes --confirm") !=
+        std::string::npos);
+  for (const bool confirmed : {false, true}) {
+    const auto is_such = [&](const ClaimFile& each) {
+      return each.claim.confirm.has_value() == confirmed &&
+             stored_claims(ClaimSize::confirmation).results.contains(each.claim.name) == confirmed;
+    };
+    const auto example = std::ranges::find_if(claim_files(), is_such);
+    if (example == claim_files().end()) continue;
+    CAPTURE(example->claim.name);
+    const Outcome outcome = posbench_command(directory, "reproduce --confirm --dry-run " + example->claim.name);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.error.find(confirmed ? "has its confirmation already" : "has no registered confirmation") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("the stored confirmations follow from their runs, and their claims are those that were registered") {
+  check_kept_verdicts(ClaimSize::confirmation, kConfirmed);
+  for (const Json& stored : read_json(kConfirmed / "claims.json").at("claims")) {
+    const auto name = stored.at("name").get<std::string>();
+    CAPTURE(name);
+    const auto file =
+        std::ranges::find(claim_files(), name, [](const ClaimFile& each) { return each.claim.name; });
+    REQUIRE(file != claim_files().end());
+    REQUIRE(file->claim.confirm);
+    CHECK(stored.at("confirm").at("frozen") == file->claim.confirm->frozen);
+    CHECK(stored.at("confirm").at("claim") == claim_hash(file->claim));
+    CHECK(stored.at("confirm").at("rules") == file->claim.confirm->rules);
+  }
 }
 
 TEST_CASE("a claim that is trained again at full size repeats the stored runs") {

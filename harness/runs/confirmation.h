@@ -1,0 +1,24 @@
+// Confirms claims: one run with seeds that nobody has seen, by a claim and by rules that were frozen before.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "harness/runs/claims.h"
+
+namespace posbench {
+
+/// Returns the hash of a claim: its file without the registration, and the settings of its runs at a size, but not
+/// their seeds.
+std::string claim_hash(const Claim&, ClaimSize = ClaimSize::confirmation);
+
+/// Returns the names of the claims that match one of the patterns and have a registered confirmation; without
+/// patterns, of all that have one. Throws InputError if there is none.
+std::vector<std::string> registered_claims(const std::vector<std::string>& patterns);
+
+/// Throws InputError if a claim or the rules of the program differ from those that were registered.
+void check_frozen(const std::vector<Claim>&);
+
+/// Throws InputError if a claim has been confirmed already.
+void check_not_confirmed(const std::vector<Claim>&);
+
+}  // namespace posbench
