@@ -65,7 +65,9 @@ void add_verdict(const ClaimFile& file, ClaimSize size, Document& document) {
   const ClaimResult result = stored_result(file, size);
   const bool is_full = size == ClaimSize::full;
   const bool confirms = size == ClaimSize::confirmation;
-  document.blocks.push_back(Heading{confirms ? "Confirmation" : is_full ? "Exploration at full size" : "Exploration"});
+  document.blocks.push_back(Heading{confirms  ? "Confirmation"
+                                    : is_full ? "Exploration at full size"
+                                              : "Exploration"});
   std::vector<Fact> facts{{"verdict", to_string(result.verdict)}, {"by itself", to_string(result.by_itself)}};
   const bool has_one_rule = claim.rules.size() == 1;
   if (!has_one_rule) facts.push_back({"reason", result.reason});
@@ -87,12 +89,12 @@ void add_verdict(const ClaimFile& file, ClaimSize size, Document& document) {
   }
   document.blocks.push_back(Facts{std::move(facts)});
   if (!claim.comparable) return;
-  document.blocks.push_back(Text{fmt::format("'posbench reproduce {}{}{}' trains its runs and judges it.",
-                                             claim.name,
-                                             confirms                        ? " --confirm"
-                                             : is_full && !file.has_one_size ? " --full"
-                                                                             : "",
-                                             seeds > 0 && !confirms ? fmt::format(" -s {}", seeds) : "")});
+  document.blocks.push_back(
+      Text{fmt::format("'posbench reproduce {}{}{}' trains its runs and judges it.", claim.name,
+                       confirms                        ? " --confirm"
+                       : is_full && !file.has_one_size ? " --full"
+                                                       : "",
+                       seeds > 0 && !confirms ? fmt::format(" -s {}", seeds) : "")});
 }
 
 /// Returns the plots of the evidence at the sizes that were judged.
@@ -131,7 +133,13 @@ std::vector<std::string> tasks_of(const ClaimFile& file) {
 }
 
 Table claims_table(std::span<const ClaimFile* const> files) {
-  Table table{{{"claim", Align::left, Names::claims}, {"confirmation"}, {"exploration"}, {"full size"}, {"statement"}, {"kind"}}, {}};
+  Table table{{{"claim", Align::left, Names::claims},
+               {"confirmation"},
+               {"exploration"},
+               {"full size"},
+               {"statement"},
+               {"kind"}},
+              {}};
   for (const ClaimFile* file : files) {
     const Claim& claim = file->claim;
     table.rows.push_back({claim.name, confirmation_cell(stored_result(*file, ClaimSize::confirmation)),

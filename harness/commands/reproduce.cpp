@@ -74,15 +74,15 @@ Document list_document(const ClaimPlan& plan, ClaimSize size) {
   document.json = [table] { return to_json(table); };
   document.blocks.emplace_back(claim_verdicts(plan.claims, results, confirmed));
   for (const std::string& note :
-       {std::string("exploration: by stored runs after which settings and rules changed; by itself: as if no other "
-                    "rule was judged"),
+       {std::string(
+            "exploration: by stored runs after which settings and rules changed; by itself: as if no other "
+            "rule was judged"),
         std::string("confirmation: by seeds that were registered before and trained once; -: none is registered"),
         std::string(
             "'posbench show CLAIM' has the statement, the rule and the reason, 'posbench show weaker' the claims "
             "with a verdict, and --format csv all columns"),
         (size == ClaimSize::confirmation ? "confirmation: " : "exploration: ") + count_verdicts(results),
-        "by itself: " + count_verdicts(results, &ClaimResult::by_itself),
-        "kinds: " + claim_kinds(plan.claims)})
+        "by itself: " + count_verdicts(results, &ClaimResult::by_itself), "kinds: " + claim_kinds(plan.claims)})
     document.blocks.emplace_back(Note{note});
   return document;
 }
@@ -280,8 +280,7 @@ int reproduce(const ReproduceRequest& request) {
     write_document(request.output, list_document(plan, request.size));
     return 0;
   }
-  const fs::path directory =
-      request.directory.value_or(default_directory(request.size));
+  const fs::path directory = request.directory.value_or(default_directory(request.size));
   std::vector<fs::path> directories{directory};
   directories.insert(directories.end(), request.with.begin(), request.with.end());
   if (confirms) {

@@ -206,7 +206,8 @@ void add_selection(Command& command, Request& request) {
             "comma-separated encodings in the same form, as in -e 'all,-dape*'")
       .default_text("those of the profile");
   command
-      .text("-s,--seeds", request.config.seeds, "number of seeds (3), or the seeds themselves (0,5,7 or 8..12; 0, is one seed)")
+      .text("-s,--seeds", request.config.seeds,
+            "number of seeds (3), or the seeds themselves (0,5,7 or 8..12; 0, is one seed)")
       .default_text("those of the profile");
   add_configuration(command, request.config);
 }

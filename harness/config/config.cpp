@@ -114,9 +114,9 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
   }
   if (is_list) return seeds;
   if (seeds.empty() || seeds[0] == 0 || seeds[0] > static_cast<std::uint64_t>(kMaxSeeds)) {
-    throw InputError(
-        fmt::format("seeds '{}': expected a number of seeds from 1 to {}, such as 3, or seeds, such as 0,5,7 or 8..12",
-                    text, kMaxSeeds));
+    throw InputError(fmt::format(
+        "seeds '{}': expected a number of seeds from 1 to {}, such as 3, or seeds, such as 0,5,7 or 8..12", text,
+        kMaxSeeds));
   }
   std::vector<std::uint64_t> first(seeds[0]);
   for (size_t n = 0; n < first.size(); ++n) first[n] = n;

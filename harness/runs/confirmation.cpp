@@ -45,10 +45,10 @@ void check_frozen(const std::vector<Claim>& claims) {
                       claim.name, claim.confirm->frozen, claim.confirm->claim, hash));
     }
     if (claim_rules_hash() != claim.confirm->rules) {
-      throw InputError(
-          fmt::format("{}: the rules that judge claims have changed since they were frozen at {} (hash {}, now {}); "
-                      "build that commit",
-                      claim.name, claim.confirm->frozen, claim.confirm->rules, claim_rules_hash()));
+      throw InputError(fmt::format(
+          "{}: the rules that judge claims have changed since they were frozen at {} (hash {}, now {}); "
+          "build that commit",
+          claim.name, claim.confirm->frozen, claim.confirm->rules, claim_rules_hash()));
     }
   }
 }
@@ -57,9 +57,10 @@ void check_not_confirmed(const std::vector<Claim>& claims) {
   for (const Claim& claim : claims) {
     const auto& results = stored_claims(ClaimSize::confirmation).results;
     if (const auto found = results.find(claim.name); found != results.end()) {
-      throw InputError(fmt::format("{} has its confirmation already: {}; a claim is confirmed once ('posbench show "
-                                   "{}' has the result)",
-                                   claim.name, to_string(found->second.verdict), claim.name));
+      throw InputError(
+          fmt::format("{} has its confirmation already: {}; a claim is confirmed once ('posbench show "
+                      "{}' has the result)",
+                      claim.name, to_string(found->second.verdict), claim.name));
     }
   }
 }

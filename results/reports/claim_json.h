@@ -21,7 +21,6 @@ struct ClaimSetting {
   bool comparable = true;  // if not, nothing is run, and `differs` has the reason
 };
 
-
 struct ClaimFile {
   Claim claim;                                                    // the fields that do not depend on the size
   std::map<std::string, std::map<ClaimSize, std::string>> tasks;  // by the names in the rules: their specs

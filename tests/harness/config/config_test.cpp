@@ -238,14 +238,16 @@ TEST_CASE("seeds are a number of them, or a list") {
   CHECK(parse_seeds("5,") == Seeds{5});
   CHECK(parse_seeds("8..10") == Seeds{8, 9, 10});
   CHECK(parse_seeds("1,8..9,4") == Seeds{1, 8, 9, 4});
-  for (const char* bad : {"", "0", "-1", "x", "1,1", "1.5", "3..1", "1..", "..2", "1..2..3", "2,1..3", "0..99999", "99999999999999", "20000"}) {
+  for (const char* bad : {"", "0", "-1", "x", "1,1", "1.5", "3..1", "1..", "..2", "1..2..3", "2,1..3", "0..99999",
+                          "99999999999999", "20000"}) {
     CHECK_THROWS_AS(parse_seeds(bad), InputError);
   }
   CHECK_THROWS_WITH(parse_seeds("1,1"),
                     "seeds '1,1': expected a number of seeds, such as 3, or different seeds up to "
                     "1000000000000, such as 0,5,7 or 8..12");
-  CHECK_THROWS_WITH(parse_seeds("0"),
-                    "seeds '0': expected a number of seeds from 1 to 10000, such as 3, or seeds, such as 0,5,7 or 8..12");
+  CHECK_THROWS_WITH(
+      parse_seeds("0"),
+      "seeds '0': expected a number of seeds from 1 to 10000, such as 3, or seeds, such as 0,5,7 or 8..12");
 }
 
 TEST_CASE("a run directory in place of a configuration is refused, and its report named") {

@@ -35,7 +35,8 @@ const std::filesystem::path kKeptRuns = std::filesystem::path(POSBENCH_SOURCE_DI
 /// The same of the claims that were run at full size.
 const std::filesystem::path kKeptFull = std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/data/claims/full";
 /// The runs with registered seeds, which confirm claims.
-const std::filesystem::path kConfirmed = std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/data/claims/confirmed";
+const std::filesystem::path kConfirmed =
+    std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/data/claims/confirmed";
 
 const std::vector<std::string> kInductionClaims{"rope-induction-over-absolute", "xpos-induction-double",
                                                 "xpos-induction-four"};
@@ -324,11 +325,14 @@ TEST_CASE("a claim is confirmed only as it was registered, and once") {
   check_frozen({claim});
   claim.confirm = {"1a2b3c", "0123456789abcdef", claim_rules_hash()};
   CHECK_THROWS_WITH(check_frozen({claim}),
-                    claim.name + ": the claim or its settings have changed since they were frozen at 1a2b3c (hash "
-                                 "0123456789abcdef, now " + hash + "); build that commit");
+                    claim.name +
+                        ": the claim or its settings have changed since they were frozen at 1a2b3c (hash "
+                        "0123456789abcdef, now " +
+                        hash + "); build that commit");
   claim.confirm = {"1a2b3c", hash, "0123456789abcdef"};
-  CHECK_THROWS_WITH(check_frozen({claim}), claim.name + ": the rules that judge claims have changed since they "
-                                                        "were frozen at 1a2b3c (hash 0123456789abcdef, now " +
+  CHECK_THROWS_WITH(check_frozen({claim}), claim.name +
+                                               ": the rules that judge claims have changed since they "
+                                               "were frozen at 1a2b3c (hash 0123456789abcdef, now " +
                                                claim_rules_hash() + "); build that commit");
   const TemporaryDirectory directory;
   CHECK(posbench_command(directory, "reproduce --confirm --full").error.find("--full excludes --confirm") !=
