@@ -20,7 +20,6 @@
 #include "base/system.h"
 #include "base/text.h"
 #include "harness/analysis/benchmark.h"
-#include "harness/analysis/step_profile.h"
 #include "harness/commands/commands.h"
 #include "harness/config/config.h"
 #include "harness/config/names.h"
@@ -44,8 +43,7 @@ struct BenchRequest {
   std::string sizes = "all";
   std::optional<std::string> encodings;  // empty: kBenchEncodings
   int repetitions = 5;
-  int batch = 0;         // 0: that of the size
-  bool profile = false;  // measure the kinds of work of a step instead
+  int batch = 0;  // 0: that of the size
   Output output;
   std::vector<std::string> command;
 };
@@ -110,16 +108,6 @@ bool can_build(const Spec& encoding, const BenchmarkSize& size) {
   } catch (const InputError&) {
     return false;
   }
-}
-
-/// Writes the tables and the notes below them, or the JSON.
-void print(const BenchRequest& request, const Json& json, const std::vector<Table>& tables,
-           const std::vector<std::string>& notes = {}) {
-  Document document;
-  document.json = [&] { return json; };
-  document.blocks.assign(tables.begin(), tables.end());
-  for (const std::string& note : notes) document.blocks.emplace_back(Note{note});
-  write_document(request.output, document);
 }
 
 using Models = std::vector<std::unique_ptr<BenchmarkedModel>>;
@@ -235,92 +223,24 @@ void bench_steps(const BenchRequest& request) {
       }
     }
   }
-  std::vector<Table> tables{table};
-  std::vector<std::string> notes{
+  Document document;
+  document.blocks.emplace_back(table);
+  document.blocks.emplace_back(Note{
       "tokens/s, GFLOP/s: in training. of peak: GFLOP/s as a share of the speed of the machine's matrix products. "
       "evaluated/s: tokens per second in evaluation. training cost, evaluation cost: the time relative to that of "
-      "'none'."};
+      "'none'."});
   std::erase_if(growth, [](const auto& of_model) { return of_model.second.size() < 2; });
   if (!growth.empty()) {
     for (const auto& [name, by_length] : growth)
       result["growth"].push_back(
           {{"size", name.first}, {"encoding", name.second}, {"exponent", exponent(by_length)}});
-    tables.push_back(growth_table(growth));
-    notes.emplace_back(
+    document.blocks.emplace_back(growth_table(growth));
+    document.blocks.emplace_back(Note{
         "ms at N: milliseconds that a sequence of length N takes in training. grows as: the power of the length between "
-        "the two greatest lengths.");
+        "the two greatest lengths."});
   }
-  print(request, result, tables, notes);
-}
-
-constexpr double kSeconds = 0.4;  // of one measurement
-
-struct ProfiledModel {
-  std::unique_ptr<BenchmarkedModel> model;
-  StepProfile profile;
-};
-
-/// Measures the models in turn, so that a drift of the machine affects all of them.
-std::vector<ProfiledModel> profile_size(const BenchRequest& request, const BenchmarkSize& size) {
-  std::vector<ProfiledModel> models;
-  for (const Spec& spec : select_encodings(request)) {
-    if (can_build(spec, size)) models.push_back({std::make_unique<BenchmarkedModel>(spec, size), {}});
-  }
-  for (ProfiledModel& profiled : models) profiled.model->step();  // allocates the workspace
-  for (int n = 0; n < request.repetitions; ++n) {
-    for (ProfiledModel& profiled : models) add_steps(*profiled.model, kSeconds, profiled.profile);
-  }
-  return models;
-}
-
-Table profile_table(const BenchmarkSize& size, const std::vector<ProfiledModel>& models) {
-  Table table{{{fmt::format("{}, length {}: ms/step", size.name, size.length)}}, {}};
-  for (const ProfiledModel& profiled : models)
-    table.columns.push_back({profiled.model->spec.text(), Align::right});
-  std::vector<Cell> all{"all"};
-  for (const ProfiledModel& profiled : models)
-    all.push_back(fmt::format("{:.2f}", 1e3 * profiled.profile.step_seconds()));
-  for (size_t kind = 0; kind < kWorkKinds; ++kind) {
-    std::vector<Cell> row{to_string(static_cast<WorkKind>(kind))};
-    for (const ProfiledModel& profiled : models) {
-      const double fraction = profiled.profile.fraction(static_cast<WorkKind>(kind));
-      row.push_back(
-          fmt::format("{:.2f} {:3.0f} %", 1e3 * fraction * profiled.profile.step_seconds(), 100 * fraction));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  table.rows.push_back(std::move(all));
-  return table;
-}
-
-Json to_json(const BenchmarkSize& size, const ProfiledModel& profiled) {
-  const StepProfile& profile = profiled.profile;
-  Json fractions = Json::object();
-  for (size_t kind = 0; kind < kWorkKinds; ++kind)
-    fractions[to_string(static_cast<WorkKind>(kind))] = profile.fraction(static_cast<WorkKind>(kind));
-  return {{"size", size.name},
-          {"length", size.length},
-          {"encoding", profiled.model->spec.text()},
-          {"step_seconds", profile.step_seconds()},
-          {"steps", profile.steps},
-          {"samples", profile.samples},
-          {"fractions", fractions}};
-}
-
-/// Measures the kinds of work of a training step.
-void bench_profile(const BenchRequest& request) {
-  Json list = Json::array();
-  std::vector<Table> tables;
-  {
-    Progress status("measuring steps");
-    for (const BenchmarkSize& size : select_sizes(request)) {
-      status.set_text(fmt::format("{}, length {}", size.name, size.length));
-      const std::vector<ProfiledModel> models = profile_size(request, size);
-      for (const ProfiledModel& profiled : models) list.push_back(to_json(size, profiled));
-      tables.push_back(profile_table(size, models));
-    }
-  }
-  print(request, {{"context", provenance(request.command)}, {"profiles", list}}, tables);
+  document.json = [&] { return result; };
+  write_document(request.output, document);
 }
 
 }  // namespace
@@ -342,19 +262,15 @@ void add_bench(CommandLine& line) {
       .default_text("that of the size; with --length, as many tokens");
   command.number("-r,--repetitions", request->repetitions, 1, 1000,
                  "number of measurements, each the mean over 0.1 s of steps; their median is reported");
-  command.flag("--profile", request->profile,
-               "measure instead how much of a step each kind of work takes: products, softmax, norms, activation, "
-               "encoding, optimizer");
   add_json(command, request->output, "output as JSON, with the spread of the measurements");
   command.explain(
       {{"posbench bench", ""},
        {"posbench bench -e all --sizes che,cope --json", ""},
-       {"posbench bench -e none,cope --sizes cope --length 64,256,1024,4096", "growth with the length"},
-       {"posbench bench -e none,cope --sizes quick --profile", "where the time of a step goes"}});
+       {"posbench bench -e none,cope --sizes cope --length 64,256,1024,4096", "growth with the length"}});
   command.run([request, &line] {
     request->command = line.arguments;
     check_cpu_clock();
-    request->profile ? bench_profile(*request) : bench_steps(*request);
+    bench_steps(*request);
   });
 }
 

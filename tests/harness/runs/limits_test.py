@@ -159,7 +159,6 @@ class Machine(Case):
             (["report", "run"], 0),
             (["check", "run"], 0),
             (bench, 1),
-            ([*bench, "--profile"], 1),
         ):
             with self.subTest(arguments=arguments[:2]):
                 done = self.posbench(*arguments, code=code, env=environment, timeout=60)
