@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -74,7 +73,6 @@ void HeadStatistics::add(const std::vector<AttentionMap>& maps, size_t head, con
   using Kind = AttentionMap::Kind;
   const auto attention = find_map(maps, Kind::attention, head).row(query.at),
              score = find_map(maps, Kind::score, head).row(query.at),
-             content = find_map(maps, Kind::content, head).row(query.at),
              positional = find_map(maps, Kind::positional_part, head).row(query.at);
   const auto is_visible = [&](Index j) { return !is_hidden(score(j)); };
   position_term.add(PositionTerm::map_of(maps).values.at(head), query.at, query.keys);
@@ -90,42 +88,18 @@ void HeadStatistics::add(const std::vector<AttentionMap>& maps, size_t head, con
   if (!query.evidence) return;
   const Index evidence = *query.evidence, distance = std::abs(query.at - evidence);
   double mass_nearer = 0, mass_farther = 0;
-  Mean content_nearer;
   for (Index j = 0; j < query.keys; ++j) {
-    if (std::abs(j - evidence) <= kMaxOffset) by_offset[j - evidence].add(attention(j));
     if (j == evidence) continue;
-    const bool is_nearer = std::abs(query.at - j) < distance;
-    (is_nearer ? mass_nearer : mass_farther) += attention(j);
-    if (is_nearer && j != query.at && is_visible(j)) content_nearer.add(content(j));
+    (std::abs(query.at - j) < distance ? mass_nearer : mass_farther) += attention(j);
   }
   on_evidence.add(attention(evidence));
   nearer.add(mass_nearer);
   farther.add(mass_farther);
-  if (content_nearer.count > 0 && is_visible(evidence))
-    content_margin.add(content(evidence) - content_nearer.value());
   for (const AttentionMap& map : maps) {
     Part& part = parts[map.name];
     for (Index j = 0; j < query.keys; ++j)
       if (is_visible(j)) (j == evidence ? part.evidence : part.others).add(map.values[head](query.at, j));
   }
-}
-
-std::optional<double> HeadStatistics::position_margin(Index farthest) const {
-  double n = 0, x = 0, y = 0, xx = 0, xy = 0, largest = 0;
-  for (const auto& [distance, at] : by_distance) {
-    if (distance < 0 || distance > farthest || at.positional.count == 0) continue;
-    const auto d = static_cast<double>(distance), p = at.positional.value();
-    n += 1, x += d, y += p, xx += d * d, xy += d * p;
-    largest = std::max(largest, std::abs(p));
-  }
-  if (n < 2 || largest == 0) return std::nullopt;
-  return -(n * xy - x * y) / (n * xx - x * x);
-}
-
-std::optional<double> HeadStatistics::predicted_reach(Index farthest) const {
-  const std::optional<double> margin = position_margin(farthest);
-  if (!margin || *margin <= 0 || content_margin.count == 0 || content_margin.value() <= 0) return std::nullopt;
-  return content_margin.value() / *margin;
 }
 
 }  // namespace posbench

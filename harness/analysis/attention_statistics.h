@@ -1,5 +1,5 @@
 // Collects statistics of attention heads over many queries: means of attention and scores by distance, and the
-// attention on the evidence, the key that the answer depends on, and around it.
+// attention on the evidence, the key that the answer depends on.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -59,25 +59,14 @@ struct HeadStatistics {
   struct Part {
     Mean evidence, others;
   };
-  static constexpr Index kMaxOffset = 8;
-
   std::map<Index, AtDistance> by_distance;
   Mean entropy;                       // of the attention of a query, in nats
   Mean on_evidence, nearer, farther;  // attention on the evidence, on keys nearer to the query, and on the rest
-  std::map<Index, Mean> by_offset;    // attention by key - evidence, to kMaxOffset either way
-  Mean content_margin;                // the content term of the evidence minus the mean of the nearer keys
   PositionTerm position_term;
   std::map<std::string, Part> parts;
 
   /// Adds one query. `maps` are those that Transformer::inspect returns for the layer.
   void add(const std::vector<AttentionMap>& maps, size_t head, const Query&);
-
-  /// Returns how much the positional part falls with each token of distance, from 0 to `farthest`, as the slope of
-  /// a least-squares line through its means. Empty with fewer than two distances or without a positional part.
-  std::optional<double> position_margin(Index farthest) const;
-  /// Returns the distance in tokens at which nearer keys win: content_margin / position_margin. Empty if either is
-  /// not positive.
-  std::optional<double> predicted_reach(Index farthest) const;
 };
 
 }  // namespace posbench

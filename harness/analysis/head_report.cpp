@@ -1,10 +1,6 @@
 #include "harness/analysis/head_report.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <cstdlib>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,29 +22,13 @@ std::vector<Query> count_answers(const SavedModel& saved, const PreparedSample& 
     const Count count{
         score_row(logits, static_cast<Index>(n), outputs, example.candidates, sample.targets[n]).right, 1};
     report.answers += count;
-    if (query.evidence) report.by_evidence_distance[std::abs(query.at - *query.evidence)] += count;
+    report.has_evidence |= query.evidence.has_value();
     queries.push_back(query);
   }
   return queries;
 }
 
 }  // namespace
-
-std::optional<MeasuredHead> HeadReport::most_on_evidence() const {
-  if (!has_evidence()) return std::nullopt;
-  return std::ranges::max(heads, {}, [](const MeasuredHead& h) { return h.statistics.on_evidence.value(); });
-}
-
-std::optional<Index> HeadReport::breakdown_distance() const {
-  std::optional<Index> breakdown;
-  Count from_here;
-  for (auto at = by_evidence_distance.rbegin(); at != by_evidence_distance.rend(); ++at) {
-    from_here += at->second;
-    if (accuracy(from_here) < kSufficientAccuracy && accuracy(at->second) < kSufficientAccuracy)
-      breakdown = at->first;
-  }
-  return breakdown;
-}
 
 HeadReport measure_heads(const SavedModel& saved, const std::string& split, int samples) {
   const Model& model = saved.model;

@@ -1,7 +1,5 @@
-// Measures the heads of a saved model over many samples, and its accuracy by the distance of the evidence.
+// Measures the heads of a saved model over many samples.
 #pragma once
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,23 +15,12 @@ struct MeasuredHead {
 };
 
 struct HeadReport {
-  static constexpr double kSufficientAccuracy = 0.9;
-
   ExperimentId id;
   std::string split;
   int samples = 0;
   Count answers;
-  std::map<Index, Count>
-      by_evidence_distance;  // answers by the distance of their evidence, in tokens; only known evidence
+  bool has_evidence = false;  // the evidence of an answer is known
   std::vector<MeasuredHead> heads;
-
-  bool has_evidence() const { return !by_evidence_distance.empty(); }
-  Index farthest() const { return has_evidence() ? by_evidence_distance.rbegin()->first : 0; }
-  /// Returns the head with the most attention on the evidence; empty without evidence.
-  std::optional<MeasuredHead> most_on_evidence() const;
-  /// Returns the smallest distance from which on the accuracy is below kSufficientAccuracy: at this distance, and
-  /// over all distances from it on. Empty if the accuracy suffices at all distances.
-  std::optional<Index> breakdown_distance() const;
 };
 
 /// Measures the first `samples` samples of the test stream of a split.

@@ -145,8 +145,8 @@ void add_inspect(CommandLine& line) {
   command
       .number(
           "--over", request->over, 1, 1000000,
-          "number of samples of the split over which means are shown, instead of one example: attention and positional part by "
-          "distance, entropy, attention on the right key, margins")
+          "number of samples of the split over which means are shown, instead of one example: attention and positional "
+          "part by distance, entropy, attention on the right key")
       .default_text("one example")
       .excludes("--example")
       .excludes("--query");

@@ -56,12 +56,6 @@ TEST_CASE("the statistics of one query equal those computed by hand") {
   CHECK(head.by_distance.at(2).attention.value() == Approx(0.5));
   CHECK(head.by_distance.at(2).positional.value() == Approx(-1));
   CHECK(head.by_distance.size() == 4);
-  CHECK(head.by_offset.at(-1).value() == Approx(0));
-  CHECK(head.by_offset.at(2).value() == Approx(0.25));
-  // The only key between the evidence and the query has a content term of 1.5.
-  CHECK(head.content_margin.value() == Approx(4.5));
-  CHECK(*head.position_margin(3) == Approx(0.5));
-  CHECK(*head.predicted_reach(3) == Approx(9));
   CHECK(head.parts.at("score").evidence.value() == Approx(5));
   CHECK(head.parts.at("score").others.value() == Approx(3.5 / 3));
 }
@@ -89,22 +83,7 @@ TEST_CASE("means of scores leave out hidden keys") {
   head.add(hidden, 0, kQuery);
   CHECK(head.by_distance.at(3).attention.value() == Approx(0));
   CHECK(head.by_distance.at(3).positional.count == 0);
-  CHECK(*head.position_margin(3) == Approx(0.5));
   CHECK(head.parts.at("score").others.value() == Approx(2));
-  CHECK(head.content_margin.count == 0);  // the only key between the evidence and the query is hidden
-}
-
-TEST_CASE("no reach is predicted without a positional part that falls") {
-  HeadStatistics none, rising;
-  std::vector<AttentionMap> flat = maps(), up = maps();
-  flat[1].values = one_row({0, 0, 0, 0});
-  up[1].values = one_row({1.5, 1, 0.5, 0});
-  none.add(flat, 0, kQuery);
-  rising.add(up, 0, kQuery);
-  CHECK_FALSE(none.position_margin(3));
-  CHECK_FALSE(none.predicted_reach(3));
-  CHECK(*rising.position_margin(3) == Approx(-0.5));
-  CHECK_FALSE(rising.predicted_reach(3));
 }
 
 TEST_CASE("a head is local if its position term is greater for near keys, and anti-local if for far keys") {
