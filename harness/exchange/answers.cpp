@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -19,8 +20,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "harness/exchange/array_file.h"
+#include "harness/training/evaluate.h"
 #include "harness/training/tally.h"
-#include "harness/training/task_grid.h"
 #include "results/json/json.h"
 
 namespace posbench {
@@ -150,24 +151,19 @@ std::vector<size_t> match_rows(const Answers& answers, const SampleSet& set, con
   return rows;
 }
 
-/// Returns true if a test at a multiple of a trained value ends after n samples, as that of a run would.
-bool is_enough(const SampleSet& set, std::uint64_t n, const Tally& tally) {
-  if (!set.point) return false;
-  const EvaluationOptions& options = set.task->options.evaluation;
-  if (n == static_cast<std::uint64_t>(most_sequences(options, set.point->multiple))) return true;
-  return options.grid_rules == 2 && n > 0 && n % kGridStep == 0 && is_decided(tally.sequence());
+/// Returns the size of a test at a multiple of a trained value, which is that of a run; empty for other samples.
+std::optional<TestSize> size_of(const SampleSet& set) {
+  if (!set.point) return std::nullopt;
+  return test_size(set.task->options.evaluation, set.point->multiple);
 }
 
 /// Throws InputError if a test at a multiple of a trained value has fewer samples than that of a run.
 void check_decided(const SampleSet& set, const SplitResult& result, const std::string& file) {
-  if (!set.point) return;
-  if (set.first != 0) refuse_answers(file, fmt::format("it begins with sample {}, expected 0", set.first));
-  const int most = most_sequences(set.task->options.evaluation, set.point->multiple);
-  const bool is_sequential = set.task->options.evaluation.grid_rules == 2;
-  if (result.sequences >= most) return;
-  if (is_sequential && result.sequences % kGridStep == 0 && is_decided(result.sequence)) return;
+  const std::optional<TestSize> size = size_of(set);
+  if (size && set.first != 0) refuse_answers(file, fmt::format("it begins with sample {}, expected 0", set.first));
+  if (!size || size->is_enough(result.sequences, result.sequence)) return;
   refuse_answers(file, fmt::format("{} samples do not decide whether 0.90 of the sequences are right; answer {}",
-                                   result.sequences, most));
+                                   result.sequences, size->most));
 }
 
 }  // namespace
@@ -186,7 +182,9 @@ SplitResult score(const Answers& answers, const SampleSet& set, const std::strin
   const auto is_finite = [](double x) { return std::isfinite(x); };
   Tally tally;
   std::vector<double> logits;
-  for (std::uint64_t n = 0; n < set.count && !is_enough(set, n, tally); ++n) {
+  const std::optional<TestSize> size = size_of(set);
+  for (std::uint64_t n = 0; n < set.count; ++n) {
+    if (size && size->is_enough(static_cast<std::int64_t>(n), tally.sequence())) break;
     const auto [example, length] = set.sample(set.first + n);
     const size_t row = rows[n];
     const std::string sample = fmt::format("sample {}", set.first + n);

@@ -42,6 +42,15 @@ ScoredAnswer score_row(const Matrix& logits, Index n, Index outputs, const std::
   return score_answer(values, candidates, target);
 }
 
+bool TestSize::is_enough(std::int64_t samples, Count sequence) const {
+  if (samples >= most) return true;
+  return until_decided && samples > 0 && samples % kGridStep == 0 && is_decided(sequence);
+}
+
+TestSize test_size(const EvaluationOptions& options, double multiple) {
+  return {most_sequences(options, multiple), options.grid_rules == 2};
+}
+
 SplitResult evaluate(const Model& model, const Parameters& parameters, const SampleStream& samples, TestSize size,
                      const std::stop_token& stop, ThreadPool& pool) {
   const FlushDenormals flush;
@@ -49,8 +58,7 @@ SplitResult evaluate(const Model& model, const Parameters& parameters, const Sam
   StepCache shared;
   std::vector<ThreadWorkspace> threads(static_cast<size_t>(pool.max_threads()));
   for (ThreadWorkspace& thread : threads) thread.tables.shared = &shared;
-  const auto is_enough = [&] { return size.until_decided && is_decided(tally.sequence()); };
-  for (int first = 0; first < size.most && !is_enough() && !stop.stop_requested(); first += kGridStep) {
+  for (int first = 0; !size.is_enough(first, tally.sequence()) && !stop.stop_requested(); first += kGridStep) {
     const int count = std::min(kGridStep, size.most - first);
     const std::vector<PreparedSample> batch = draw_batch(samples, *model.encoding, false, first, count, pool);
     model.transformer->prepare(parameters, batch.front().sequence, shared, nullptr);

@@ -52,15 +52,13 @@ std::optional<GridResult> evaluate_grid(const TestedModel& tested, const TaskGri
                                         const std::stop_token& stop, ThreadPool& pool) {
   GridResult result{.option = grid.option};
   const EvaluationOptions& options = tested.task.options.evaluation;
-  const bool is_sequential = options.grid_rules == 2;
   for (const TaskGrid::Point& point : grid.points) {
     const SampleStream samples = tested.task.grid_stream(grid, point, tested.seed);
-    const TestSize size(most_sequences(options, point.multiple), is_sequential);
+    const TestSize size = test_size(options, point.multiple);
     const int tokens = longest_sample(samples, size.most);
     if (!allows_length(tested.encoding, tested.model.config, tokens, result)) return ended(std::move(result));
     const SplitResult counts = evaluate(tested.model, tested.parameters, samples, size, stop, pool);
-    const bool is_whole = counts.sequences == size.most || (is_sequential && is_decided(counts.sequence));
-    if (!is_whole) return std::nullopt;
+    if (!size.is_enough(counts.sequences, counts.sequence)) return std::nullopt;
     result.points.push_back({.multiple = point.multiple,
                              .value = point.value,
                              .sequences = counts.sequences,
