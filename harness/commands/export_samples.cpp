@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -25,45 +24,19 @@
 namespace posbench {
 namespace {
 
-void append_values(std::string& text, const std::vector<int>& values) {
-  text += '[';
-  for (size_t n = 0; n < values.size(); ++n) {
-    if (n > 0) text += ',';
-    text += fmt::format_int(values[n]).c_str();
-  }
-  text += ']';
-}
-
-void append_list(std::string& text, const char* key, const std::vector<int>& values) {
-  text += ",\"";
-  text += key;
-  text += "\":";
-  append_values(text, values);
-}
-
-/// Appends a list for each coordinate. A task without coordinates has no such key.
-void append_coordinates(std::string& text, const std::vector<std::vector<int>>& coordinates) {
-  if (coordinates.empty()) return;
-  text += ",\"coordinates\":";
-  for (size_t n = 0; n < coordinates.size(); ++n) {
-    text += n == 0 ? '[' : ',';
-    append_values(text, coordinates[n]);
-  }
-  text += ']';
-}
-
-void append_line(std::string& text, std::uint64_t index, const SampleStream::Sample& sample) {
+std::string line_of(std::uint64_t index, const SampleStream::Sample& sample) {
   const Example& e = sample.example;
-  fmt::format_to(std::back_inserter(text), "{{\"index\":{},\"length\":{}", index, sample.length);
-  append_list(text, "tokens", e.tokens);
-  append_list(text, "targets", e.targets);
-  append_list(text, "scored_positions", e.scored);
-  append_list(text, "segments", e.segments);
-  append_list(text, "digit_positions", e.digit_positions);
-  append_coordinates(text, e.coordinates);
-  append_list(text, "distances", e.distances);
-  append_list(text, "candidates", e.candidates);
-  text += "}\n";
+  Json json{{"index", index},
+            {"length", sample.length},
+            {"tokens", e.tokens},
+            {"targets", e.targets},
+            {"scored_positions", e.scored},
+            {"segments", e.segments},
+            {"digit_positions", e.digit_positions}};
+  if (!e.coordinates.empty()) json["coordinates"] = e.coordinates;  // most tasks have none
+  json["distances"] = e.distances;
+  json["candidates"] = e.candidates;
+  return to_compact_json(json) + '\n';
 }
 
 void write_lines(const SampleSet& set, const std::function<void(const std::string&)>& write) {
@@ -71,7 +44,7 @@ void write_lines(const SampleSet& set, const std::function<void(const std::strin
   std::string text;
   for (std::uint64_t n = 0; n < set.count; ++n) {
     check_interrupted();
-    append_line(text, set.first + n, set.sample(set.first + n));
+    text += line_of(set.first + n, set.sample(set.first + n));
     if (text.size() < kPiece) continue;
     write(text);
     text.clear();
