@@ -80,7 +80,6 @@ Json write_row(const Comparison& comparison, const ComparisonRow& row) {
   json["difference"] = row.difference;
   json["noise"] = number_or_null(row.noise);
   json["interval"] = row.interval ? write_interval(*row.interval) : Json(nullptr);
-  json["solved_p"] = number_or_null(row.solved_p);
   json["p"] = number_or_null(row.p);
   json["p_corrected"] = number_or_null(row.p_corrected);
   json["detectable"] = number_or_null(row.detectable);

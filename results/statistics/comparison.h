@@ -54,7 +54,6 @@ struct ComparisonRow {
   std::optional<double> noise;       // moderated standard deviation of one accuracy, or of one pair's difference
   std::optional<Interval> interval;  // 95 % interval of the difference, with that noise
   std::optional<Interval> unmoderated_interval;  // 95 % interval with the noise of this row alone
-  std::optional<double> solved_p;  // of equal fractions of seeds that solve, by Boschloo's test, not corrected
   /// The exact p-value of this split, by the maximum over the splits of its task and encoding: before the
   /// correction over tasks and encodings, and after it. Both are empty with too few seeds.
   std::optional<double> p, p_corrected;

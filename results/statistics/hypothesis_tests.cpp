@@ -9,7 +9,6 @@
 
 #include "results/statistics/moderated_variance.h"
 #include "results/statistics/permutation.h"
-#include "results/statistics/proportion.h"
 #include "results/statistics/statistics.h"
 #include "results/statistics/summary.h"
 
@@ -106,7 +105,6 @@ class HypothesisTests {
       row.in_pairs = in_pairs;
       row.identical = same;
       row.difference = row.after.mean - row.before.mean;
-      row.solved_p = boschloo_test(row.before.solved, row.after.solved);
       splits.push_back({row.before.values, row.after.values,
                         (in_pairs ? 2 : 1) * rounding_variance(pair, row, options_.metric)});
       rows_.push_back(&row);

@@ -1,14 +1,10 @@
 #include "results/statistics/proportion.h"
 
 #include <algorithm>
-#include <array>
-#include <boost/math/distributions/binomial.hpp>
 #include <boost/math/special_functions/beta.hpp>
-#include <boost/math/tools/minima.hpp>
 #include <cassert>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <span>
 #include <vector>
@@ -36,132 +32,6 @@ class Memo {
   size_t most_;
   std::map<Key, Value> known_;
 };
-
-/// Returns log(0!), ..., log(n!). The long double leaves probabilities with errors far below one_sided_boschloo's
-/// tolerance.
-std::vector<long double> log_factorials(std::int64_t n) {
-  std::vector<long double> logs{0};
-  for (std::int64_t i = 1; i <= n; ++i) logs.push_back(logs.back() + std::log(static_cast<long double>(i)));
-  return logs;
-}
-
-/// Computes Fisher's one-sided p-value of tables with the same totals: the probability of this many successes or
-/// more in the first group, given the successes of both.
-class FisherTest {
- public:
-  FisherTest(std::int64_t first, std::int64_t second)
-      : first_(first), second_(second), log_factorials_(log_factorials(first + second)) {}
-
-  double p(std::int64_t of_first, std::int64_t of_second) const {
-    const std::int64_t all = of_first + of_second;
-    const std::int64_t mode = (all + 1) * (first_ + 1) / (first_ + second_ + 2);
-    // The sum is over the side without the mode. Its terms fall, so a term of 0 ends it.
-    double sum = 0;
-    if (of_first > mode) {
-      double term = probability(of_first, all);
-      for (std::int64_t k = of_first; k <= std::min(first_, all) && term > 0; ++k) {
-        sum += term;
-        term *= ratio((first_ - k) * (all - k), (k + 1) * (second_ - all + k + 1));
-      }
-      return sum;
-    }
-    const std::int64_t least = std::max<std::int64_t>(0, all - second_);
-    double term = of_first > least ? probability(of_first - 1, all) : 0;
-    for (std::int64_t k = of_first - 1; k >= least && term > 0; --k) {
-      sum += term;
-      term *= ratio(k * (second_ - all + k), (first_ - k + 1) * (all - k + 1));
-    }
-    return 1 - sum;
-  }
-
- private:
-  static double ratio(std::int64_t a, std::int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
-
-  long double log_choices(std::int64_t n, std::int64_t k) const {
-    const auto log_factorial = [&](std::int64_t i) { return log_factorials_[static_cast<size_t>(i)]; };
-    return log_factorial(n) - log_factorial(k) - log_factorial(n - k);
-  }
-
-  /// Returns the probability of exactly k successes in the first group, given those of both.
-  double probability(std::int64_t k, std::int64_t all) const {
-    return static_cast<double>(
-        std::exp(log_choices(first_, k) + log_choices(second_, all - k) - log_choices(first_ + second_, all)));
-  }
-
-  std::int64_t first_, second_;
-  std::vector<long double> log_factorials_;
-};
-
-/// Returns the probabilities of 0 .. n successes.
-std::vector<double> binomial(std::int64_t n, double rate) {
-  const boost::math::binomial successes(static_cast<double>(n), rate);
-  std::vector<double> p;
-  for (std::int64_t k = 0; k <= n; ++k) p.push_back(pdf(successes, static_cast<double>(k)));
-  return p;
-}
-
-constexpr int kGrid = 200;
-using GridRow = std::array<double, kGrid + 1>;  // a value at each rate 0 / kGrid, ..., kGrid / kGrid
-
-/// Returns the probabilities of 0 .. n successes, each at all rates of the grid.
-std::vector<GridRow> binomial_on_grid(std::int64_t n) {
-  std::vector<GridRow> rows(static_cast<size_t>(n) + 1);
-  for (size_t i = 0; i <= kGrid; ++i) {
-    const std::vector<double> p = binomial(n, static_cast<double>(i) / kGrid);
-    for (size_t k = 0; k < p.size(); ++k) rows[k][i] = p[k];
-  }
-  return rows;
-}
-
-/// The tables that are at least as extreme as the observed one: of x successes in the first group those with fewer
-/// than fewer_than[x] in the second.
-struct ExtremeTables {
-  std::vector<size_t> fewer_than;
-
-  /// Calls f with the successes of both groups of each table.
-  template <class F>
-  void each(F f) const {
-    for (size_t x = 0; x < fewer_than.size(); ++x) {
-      for (size_t y = 0; y < fewer_than[x]; ++y) f(x, y);
-    }
-  }
-};
-
-/// Finds the tables whose p-value by Fisher is at most that of the observed one. The p-value rises with the
-/// successes of the second group and falls with those of the first, so for each x the loop continues from the last
-/// y.
-ExtremeTables find_extreme_tables(Count a, Count b) {
-  const FisherTest test(a.total, b.total);
-  const double observed = test.p(a.correct, b.correct) * (1 + 1e-9);
-  ExtremeTables tables;
-  std::int64_t y = 0;
-  for (std::int64_t x = 0; x <= a.total; ++x) {
-    while (y <= b.total && test.p(x, y) <= observed) ++y;
-    tables.fewer_than.push_back(static_cast<size_t>(y));
-  }
-  return tables;
-}
-
-/// Returns the one-sided p-value that the first group succeeds more often: the largest probability, over all
-/// common rates of success, of a table whose p-value by Fisher is at most that of this one. It is the best point
-/// of a grid, refined.
-double one_sided_boschloo(Count a, Count b) {
-  const ExtremeTables extreme = find_extreme_tables(a, b);
-  const std::vector<GridRow> on_grid_a = binomial_on_grid(a.total), on_grid_b = binomial_on_grid(b.total);
-  GridRow sums{};
-  extreme.each([&](size_t x, size_t y) {
-    for (size_t i = 0; i <= kGrid; ++i) sums[i] += on_grid_a[x][i] * on_grid_b[y][i];
-  });
-  const auto best = static_cast<int>(std::max_element(sums.begin(), sums.end()) - sums.begin());
-  const auto negative = [&](double rate) {
-    const std::vector<double> of_a = binomial(a.total, rate), of_b = binomial(b.total, rate);
-    double p = 0;
-    extreme.each([&](size_t x, size_t y) { p += of_a[x] * of_b[y]; });
-    return -p;
-  };
-  const double low = std::max(0, best - 1) / double{kGrid}, high = std::min(kGrid, best + 1) / double{kGrid};
-  return -boost::math::tools::brent_find_minima(negative, low, high, 40).second;
-}
 
 constexpr size_t kDraws = 10000;
 
@@ -232,15 +102,6 @@ Interval clopper_pearson_interval(Count count) {
   const double right = static_cast<double>(count.correct), wrong = static_cast<double>(count.total) - right;
   return {right == 0 ? 0 : boost::math::ibeta_inv(right, wrong + 1, kTail),
           wrong == 0 ? 1 : boost::math::ibetac_inv(right + 1, wrong, kTail)};
-}
-
-double boschloo_test(Count a, Count b) {
-  if (a.total == 0 || b.total == 0) return 1;
-  // A comparison uses few different tables, many times.
-  thread_local Memo<std::array<std::int64_t, 4>, double> known(1 << 16);
-  return known.get({a.correct, a.total, b.correct, b.total}, [&] {
-    return std::min(1.0, 2 * std::min(one_sided_boschloo(a, b), one_sided_boschloo(b, a)));
-  });
 }
 
 Interval bounded_mean_interval(std::span<const double> values) {

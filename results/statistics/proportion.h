@@ -10,11 +10,6 @@ namespace posbench {
 /// 1] without trials. Clopper and Pearson 1934, Biometrika 26(4).
 Interval clopper_pearson_interval(Count);
 
-/// Returns the two-sided p-value of Boschloo's test that two groups succeed equally often: twice the smaller
-/// one-sided one. It is exact, and never less powerful than Fisher's. 1 if a group is empty. Boschloo 1970,
-/// Statistica Neerlandica 24(1).
-double boschloo_test(Count a, Count b);
-
 /// Returns the 95 % interval of the mean of a distribution over [0, 1], from two values or more. It assumes no
 /// shape: for values that are all 0 or 1 it is Clopper and Pearson's interval, and if all values are equal it
 /// still has a width. Gaffke 2005 (Preprint 05-15, University of Magdeburg); Learned-Miller and Thomas 2019,

@@ -87,7 +87,7 @@ TEST_CASE("a comparison as JSON holds every number") {
   for (const auto& [key, value] : row.items()) keys += key + " ";
   CHECK(keys ==
         "candidate task encoding candidate_encoding split kind before after in_pairs identical difference noise "
-        "interval solved_p p p_corrected detectable verdict ");
+        "interval p p_corrected detectable verdict ");
   keys.clear();
   for (const auto& [key, value] : row.at("after").items()) keys += key + " ";
   CHECK(keys == "seeds unfinished mean solved solved_interval learned late_gain ");

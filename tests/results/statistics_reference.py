@@ -21,21 +21,6 @@ SAMPLES = [
     [1e-9, 2e-9, 1.5e-9],
 ]
 EFFECTS = [(freedom, alpha) for freedom in (1, 2, 4, 9, 29) for alpha in (0.05, 0.01, 0.05 / 147)]
-TABLES = [
-    (5, 5, 0, 5),
-    (5, 5, 1, 5),
-    (4, 5, 0, 5),
-    (4, 5, 1, 5),
-    (3, 3, 0, 3),
-    (7, 10, 10, 10),
-    (2, 10, 9, 10),
-    (3, 7, 3, 4),
-    (2, 5, 4, 6),
-    (7, 9, 3, 12),
-    (12, 12, 9, 9),
-    (31, 40, 17, 38),
-    (0, 30, 1, 30),
-]
 GROUPS = [
     ([0.99, 1.0, 0.98, 0.31, 0.3], [0.2, 0.25, 0.3, 0.28, 0.31]),
     ([0.5, 0.5, 0.5], [0.7, 0.71, 0.7]),
@@ -66,11 +51,6 @@ def t_interval(values):
 def clopper_pearson(correct, total):
     interval = stats.binomtest(correct, total).proportion_ci(method="exact")
     return {"correct": correct, "total": total, "low": interval.low, "high": interval.high}
-
-
-def boschloo(a, a_total, b, b_total):
-    table = [[a, b], [a_total - a, b_total - b]]
-    return {"a": [a, a_total], "b": [b, b_total], "p": stats.boschloo_exact(table, n=256).pvalue}
 
 
 def mean_difference(x, y, axis=-1):
@@ -139,7 +119,6 @@ print(
             "t_interval": [t_interval(s) for s in SAMPLES],
             "detectable_noncentrality": [detectable(*e) for e in EFFECTS],
             "clopper_pearson": [clopper_pearson(*c) for c in COUNTS],
-            "boschloo": [boschloo(*t) for t in TABLES],
             "permutation": [permutation(*g, "independent") for g in GROUPS]
             + [permutation(*g, "samples") for g in PAIRS],
             "variance_prior": [variance_prior(*v) for v in VARIANCES],
