@@ -116,22 +116,36 @@ class Planted final : public Task {
   Layout layout_;
 };
 
+/// Returns the splits of a task with this flaw. Most flaws show in the first one.
+std::vector<TaskInfo::Split> splits_of(Flaw flaw) {
+  std::vector<TaskInfo::Split> splits{{"in_distribution", {}, ""}};
+  switch (flaw) {
+    case Flaw::none:
+    case Flaw::split_without_effect:
+    case Flaw::split_misspelt:
+    case Flaw::oracle_of_another_task:
+      splits.push_back({"ood_length", {{"length", "9..12"}}, ""});
+      splits.push_back({"ood_noise", {{flaw == Flaw::split_misspelt ? "noize" : "noise", "1.5x"}}, ""});
+      break;
+    default:
+      break;
+  }
+  return splits;
+}
+
 /// Registers a task with this flaw and its oracle, which finds the marker, and returns the certificate.
 template <Flaw flaw>
 TaskCertificate certify_planted() {
   const std::string name = "planted_" + std::to_string(static_cast<int>(flaw));
   tasks().add(
-      name, {TaskInfo{.name = name,
-                      .distance_unit = "tokens",
-                      .splits = {{"in_distribution", {}, ""},
-                                 {"ood_length", {{"length", "9..12"}}, ""},
-                                 {"ood_noise", {{flaw == Flaw::split_misspelt ? "noize" : "noise", "1.5x"}}, ""}},
-                      .largest_answer_fraction = 0.13},
-             list_options<PlantedOptions>(),
-             [](const Spec& spec) { return make_canonical<PlantedOptions>(spec, "task"); },
-             [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
-               return std::make_unique<Planted<flaw>>(read_options<PlantedOptions>(spec, "task"), layout);
-             }});
+      name,
+      {TaskInfo{
+           .name = name, .distance_unit = "tokens", .splits = splits_of(flaw), .largest_answer_fraction = 0.13},
+       list_options<PlantedOptions>(),
+       [](const Spec& spec) { return make_canonical<PlantedOptions>(spec, "task"); },
+       [](const Spec& spec, Layout layout) -> std::unique_ptr<Task> {
+         return std::make_unique<Planted<flaw>>(read_options<PlantedOptions>(spec, "task"), layout);
+       }});
   const RegisterOracle oracle(name, [](const Example& e) {
     return Tokens{*(std::ranges::find(e.tokens, kMarker) + (flaw == Flaw::oracle_of_another_task ? 0 : 1))};
   });
