@@ -164,13 +164,17 @@ std::string to_json_text(const Document& document) {
     return text;
   }
   if (document.json) return to_indented_json(document.json());
-  Json json = {{"title", document.title}, {"facts", Json::array()}, {"tables", Json::array()}};
-  for (const Document::Block& block : document.blocks) {
-    if (const Facts* facts = std::get_if<Facts>(&block)) {
-      for (const Fact& fact : facts->facts) json["facts"].push_back({{"name", fact.name}, {"value", fact.value}});
-    }
-  }
-  for (const Table* table : tables_of(document)) json["tables"].push_back(to_json(*table));
+  Json json = {
+      {"title", document.title}, {"texts", Json::array()}, {"facts", Json::array()}, {"tables", Json::array()}};
+  const Overloaded add{[&](const Heading& heading) { json["texts"].push_back(heading.text); },
+                       [&](const Text& text) { json["texts"].push_back(text.text); },
+                       [&](const Facts& facts) {
+                         for (const Fact& fact : facts.facts)
+                           json["facts"].push_back({{"name", fact.name}, {"value", fact.value}});
+                       },
+                       [&](const Table& table) { json["tables"].push_back(to_json(table)); },
+                       [&](const Note& note) { json["texts"].push_back(note.text); }};
+  for (const Document::Block& block : document.blocks) std::visit(add, block);
   return to_indented_json(json);
 }
 

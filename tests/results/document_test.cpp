@@ -54,7 +54,10 @@ TEST_CASE("Markdown, LaTeX and a page have the same blocks, escaped") {
   CHECK(page.find("<p class=\"about\">a unit</p>\n<p class=\"about\">a sign</p>") != page.npos);
 }
 
-TEST_CASE("a document without forms of its own has its tables as JSON, and its only table as CSV") {
+TEST_CASE("a document without forms of its own has its texts and tables as JSON, and its only table as CSV") {
+  const Json json = Json::parse(to_json_text(each_block()));
+  CHECK(json["texts"] == Json{"a first paragraph", "y = x\n  + 1", "Numbers", "a unit", "a sign"});
+  CHECK(json["facts"][0]["value"] == "x_1");
   Document document{.title = "t", .blocks = {example()}};
   CHECK(Json::parse(to_json_text(document))["tables"][0][1]["encoding"] == "cope:positions=16");
   CHECK(to_csv(document) == to_csv(example()));
