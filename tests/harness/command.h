@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string>
 
+#include "tests/catch.h"
 #include "tests/temporary.h"
 
 namespace posbench {
@@ -26,6 +27,14 @@ inline Outcome posbench_command(const TemporaryDirectory& directory, const std::
   return outcome;
 }
 
+/// Runs the program with arguments that must succeed.
+inline Outcome succeeded(const TemporaryDirectory& directory, const std::string& arguments) {
+  Outcome outcome = posbench_command(directory, arguments);
+  INFO(arguments << ": " << outcome.error);
+  REQUIRE(outcome.code == 0);
+  return outcome;
+}
+
 /// Returns the message with which the program refuses the arguments. Empty if it does not refuse them with exit
 /// code 2, one line and no output.
 inline std::string refusal(const TemporaryDirectory& directory, const std::string& arguments) {
@@ -34,5 +43,7 @@ inline std::string refusal(const TemporaryDirectory& directory, const std::strin
       outcome.error.starts_with("posbench: ") && outcome.error.find('\n') + 1 == outcome.error.size();
   return outcome.code == 2 && outcome.out.empty() && is_line ? outcome.error : "";
 }
+
+inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace posbench

@@ -22,8 +22,8 @@ TEST_CASE("check passes an unchanged report, and fails one with a changed count"
   const Outcome same = posbench_command(directory, "check run --sample 4");
   INFO(same.out << same.error);
   CHECK(same.code == 0);
-  CHECK(same.out.find("4 of 4 experiments agree") != std::string::npos);
-  CHECK(same.error.find("another version") == std::string::npos);
+  CHECK(contains(same.out, "4 of 4 experiments agree"));
+  CHECK_FALSE(contains(same.error, "another version"));
 
   const Json report = read_json(directory / "run/report.json");
   const auto differing = [&](const std::string& pointer, const Json& value) {
@@ -38,8 +38,8 @@ TEST_CASE("check passes an unchanged report, and fails one with a changed count"
     return text.empty() ? outcome.out + outcome.error : text;
   };
   const std::string lengths = differing("/experiments/1/splits/0/sequences", 9);
-  CHECK(lengths.find("splits.in_distribution.sequences: 9 in the report, 8 now") != std::string::npos);
-  CHECK(lengths.find("3 of 4 experiments agree") != std::string::npos);
+  CHECK(contains(lengths, "splits.in_distribution.sequences: 9 in the report, 8 now"));
+  CHECK(contains(lengths, "3 of 4 experiments agree"));
   CHECK(
       differing("/experiments/1/learning_curve/0/validation_token", 0.123)
           .starts_with(
@@ -82,8 +82,8 @@ TEST_CASE(
   directory.write("fewer.json", fewer.dump());
   const Outcome chosen = posbench_command(directory, "check fewer.json --sample 1 --seed 3");
   CHECK(chosen.code == 1);
-  CHECK(chosen.out.find("1 of 1 experiments agree") != std::string::npos);
-  CHECK(chosen.out.find("1 experiments of the report's config are not in the report") != std::string::npos);
+  CHECK(contains(chosen.out, "1 of 1 experiments agree"));
+  CHECK(contains(chosen.out, "1 experiments of the report's config are not in the report"));
   CHECK(chosen.out == posbench_command(directory, "check fewer.json --sample 1 --seed 3").out);
 
   Json foreign = report;
@@ -96,27 +96,25 @@ TEST_CASE(
       "posbench: foreign.json: experiment 'none on parity_check with seed 7' is not in the report's config; verify the "
       "unchanged report of a run\n");
 
-  CHECK(refusal(directory, "check run rope").find("give one report, or names") != std::string::npos);
+  CHECK(contains(refusal(directory, "check run rope"), "give one report, or names"));
   CHECK(
       refusal(directory, "check run --variants") ==
       "posbench: --variants is an option of 'posbench check NAME', not of 'posbench check REPORT'; leave it out\n");
-  CHECK(refusal(directory, "check rope --sample 2").find("not of 'posbench check NAME'") != std::string::npos);
+  CHECK(contains(refusal(directory, "check rope --sample 2"), "not of 'posbench check NAME'"));
   CHECK(refusal(directory, "verify run") ==
         "posbench: 'posbench verify' was removed; use 'posbench check REPORT'\n");
   CHECK(refusal(directory, "check missing.json") == "posbench: missing.json: there is no such file or folder\n");
-  CHECK(refusal(directory, "check run --sample 0").find("'0' is not a number from 1 to") != std::string::npos);
+  CHECK(contains(refusal(directory, "check run --sample 0"), "'0' is not a number from 1 to"));
 }
 
 TEST_CASE("check finds the experiments that the report of a shard omits, and a shard that is not its own") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory,
-                           "run --profile smoke -t parity_check -e none,rope,alibi,t5_bias -q --shard 1/2 -o run")
-              .code == 0);
+  succeeded(directory, "run --profile smoke -t parity_check -e none,rope,alibi,t5_bias -q --shard 1/2 -o run");
   const Outcome same = posbench_command(directory, "check run --sample 1");
   INFO(same.out << same.error);
   CHECK(same.code == 0);
   std::filesystem::rename(directory / "run/report.json", directory / "report.json");
-  CHECK(posbench_command(directory, "check run --sample 1").code == 0);  // from the lines of the shard
+  succeeded(directory, "check run --sample 1");  // from the lines of the shard
 
   const Json report = read_json(directory / "report.json");
   Json fewer = report;
@@ -124,7 +122,7 @@ TEST_CASE("check finds the experiments that the report of a shard omits, and a s
   directory.write("fewer.json", fewer.dump());
   const Outcome incomplete = posbench_command(directory, "check fewer.json --sample 1");
   CHECK(incomplete.code == 1);
-  CHECK(incomplete.out.find("1 experiments of the report's config are not in the report") != std::string::npos);
+  CHECK(contains(incomplete.out, "1 experiments of the report's config are not in the report"));
 
   Json other = report;
   other["context"]["shard"] = "2/2";
@@ -141,9 +139,7 @@ TEST_CASE("check finds the experiments that the report of a shard omits, and a s
 
 TEST_CASE("check compares the chosen learning rate") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory,
-                           "run --profile smoke -t parity_check -e rope --learning-rates 1e-3,3e-3 -q -o run")
-              .code == 0);
+  succeeded(directory, "run --profile smoke -t parity_check -e rope --learning-rates 1e-3,3e-3 -q -o run");
   Json report = read_json(directory / "run/report.json");
   Json& rate = report["experiments"][0]["learning_rate"];
   const double other = rate == 1e-3 ? 3e-3 : 1e-3;
@@ -151,13 +147,12 @@ TEST_CASE("check compares the chosen learning rate") {
   directory.write("changed.json", report.dump());
   const Outcome outcome = posbench_command(directory, "check changed.json");
   CHECK(outcome.code == 1);
-  CHECK(outcome.out.find("learning_rate: " + Json(other).dump() + " in the report, ") != std::string::npos);
+  CHECK(contains(outcome.out, "learning_rate: " + Json(other).dump() + " in the report, "));
 }
 
 TEST_CASE("check chooses experiments by the seed, and not always the first ones") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory, "run --profile smoke -t parity_check -e none,rope,alibi,t5_bias -q -o run")
-              .code == 0);
+  succeeded(directory, "run --profile smoke -t parity_check -e none,rope,alibi,t5_bias -q -o run");
   std::set<std::string> chosen;
   for (const char* seed : {"0", "1", "2", "3", "4", "5", "6", "7"}) {
     const std::string out = posbench_command(directory, std::string("check run --sample 1 --seed ") + seed).out;

@@ -83,32 +83,28 @@ TEST_CASE("invalid input gives a message of one line and exit code 2, and change
 TEST_CASE("a run writes a report, is refused in the same directory, and resumes without work") {
   const TemporaryDirectory directory;
   const std::string run = "run --profile smoke -t parity_check,last_x_retrieval -e none,cope -q ";
-  const Outcome first = posbench_command(directory, run + "-o out -j 1");
-  INFO(first.error);
-  REQUIRE(first.code == 0);
+  const Outcome first = succeeded(directory, run + "-o out -j 1");
   CHECK(first.error.empty());
-  CHECK(first.out.find("cope") != std::string::npos);
-  CHECK(first.out.find("report: out/report.json\npage: out/report.html\n") != std::string::npos);
+  CHECK(contains(first.out, "cope"));
+  CHECK(contains(first.out, "report: out/report.json\npage: out/report.html\n"));
   CHECK(read_whole(directory / "out/report.html").starts_with("<!DOCTYPE html>"));
   const Outcome second = posbench_command(directory, run + "-o out");
   CHECK(second.code == 2);
   CHECK(second.error ==
         "posbench: out exists; add --resume to continue it, --force to replace it, or choose another -o\n");
-  const Outcome resumed = posbench_command(directory, run + "-o out --resume");
-  CHECK(resumed.code == 0);
+  const Outcome resumed = succeeded(directory, run + "-o out --resume");
   CHECK(resumed.out == first.out);
   const Json context = read_json(directory / "out/report.json").at("context");
   std::filesystem::remove(directory / "out/report.json");
-  REQUIRE(posbench_command(directory, "run --resume -q -o out").code == 0);
+  succeeded(directory, "run --resume -q -o out");
   const Json again = read_json(directory / "out/report.json").at("context");
   CHECK(again.at("started") == context.at("started"));
   CHECK(again.at("command") == context.at("command"));  // that began the run
 
-  REQUIRE(posbench_command(directory, run + "-o two -j 2").code == 0);
+  succeeded(directory, run + "-o two -j 2");
   CHECK(without_context(directory / "out/report.json").dump() ==
         without_context(directory / "two/report.json").dump());
-  const Outcome repeated = posbench_command(directory, "run --config out/report.json -q -o three");
-  REQUIRE(repeated.code == 0);
+  const Outcome repeated = succeeded(directory, "run --config out/report.json -q -o three");
   CHECK(repeated.out.substr(0, repeated.out.find("report:")) == first.out.substr(0, first.out.find("report:")));
 }
 
@@ -133,18 +129,16 @@ TEST_CASE("a hostile report gives a message of one line and exit code 2, or a pa
   std::string text = one.dump();
   text.pop_back();
   directory.write("report.json", text + ", \"junk\": [" + repeated("[],", 100) + "0]}");
-  CHECK(posbench_command(directory, "report report.json -o page.html").code == 0);
+  succeeded(directory, "report report.json -o page.html");
   CHECK(std::filesystem::file_size(directory / "page.html") < 10 << 20);
 }
 
 TEST_CASE("--dry-run and --show-config run nothing") {
   const TemporaryDirectory directory;
-  const Outcome plan = posbench_command(directory, "run --profile smoke -t parity_check -e none,rope --dry-run");
-  CHECK(plan.code == 0);
-  CHECK(plan.out.find("rope") != std::string::npos);
-  CHECK(plan.out.find("2 experiments") != std::string::npos);
-  const Outcome config = posbench_command(directory, "run --profile smoke --set model.width=32 --show-config");
-  CHECK(config.code == 0);
+  const Outcome plan = succeeded(directory, "run --profile smoke -t parity_check -e none,rope --dry-run");
+  CHECK(contains(plan.out, "rope"));
+  CHECK(contains(plan.out, "2 experiments"));
+  const Outcome config = succeeded(directory, "run --profile smoke --set model.width=32 --show-config");
   CHECK(Json::parse(config.out)["model"]["width"] == 32);
   CHECK(std::filesystem::is_empty(directory / ""));
 }
@@ -163,7 +157,7 @@ TEST_CASE("a dry run's estimate is within 30 % of what the run then takes") {
     const std::string plan = posbench_command(directory, suite + "--dry-run").out;
     const double estimate = std::stod(plan.substr(plan.find("about ") + 6));
     const double before = spent();
-    REQUIRE(posbench_command(directory, suite + "-q -o out").code == 0);
+    succeeded(directory, suite + "-q -o out");
     const double real = spent() - before;
     UNSCOPED_INFO("estimated " << estimate << " s, took " << real << " s");
     return estimate + 0.5 > 0.7 * real && estimate - 0.5 < 1.3 * real;  // the estimate is rounded to seconds
@@ -174,9 +168,8 @@ TEST_CASE("a dry run's estimate is within 30 % of what the run then takes") {
 
 TEST_CASE("the version names its build") {
   const TemporaryDirectory directory;
-  const Outcome version = posbench_command(directory, "--version");
-  CHECK(version.code == 0);
-  CHECK(version.out.find("commit") != std::string::npos);
+  const Outcome version = succeeded(directory, "--version");
+  CHECK(contains(version.out, "commit"));
 }
 
 TEST_CASE("list, sample and show are complete, and print JSON on request") {
@@ -191,16 +184,15 @@ TEST_CASE("list, sample and show are complete, and print JSON on request") {
   const Json last = Json::parse(posbench_command(directory, "sample flip_flop -n 1 --first 3 --json").out);
   CHECK(last["samples"][0] == samples["samples"][3]);
   CHECK(last["first"] == 3);
-  CHECK(posbench_command(directory, "sample parity_check -n 2").out.find("answer") != std::string::npos);
-  CHECK(posbench_command(directory, "show cope").out.find("positions") != std::string::npos);
+  CHECK(contains(posbench_command(directory, "sample parity_check -n 2").out, "answer"));
+  CHECK(contains(posbench_command(directory, "show cope").out, "positions"));
   CHECK(Json::parse(posbench_command(directory, "show che").out)["model"]["attention"] == "bidirectional");
-  CHECK(posbench_command(directory, "show parity_check").out.find(" chance ") != std::string::npos);
+  CHECK(contains(posbench_command(directory, "show parity_check").out, " chance "));
 }
 
 TEST_CASE("a certificate passes and reports its errors") {
   const TemporaryDirectory directory;
-  const Outcome outcome = posbench_command(directory, "check cope rope last_x_retrieval --json");
-  CHECK(outcome.code == 0);
+  const Outcome outcome = succeeded(directory, "check cope rope last_x_retrieval --json");
   const Json json = Json::parse(outcome.out);
   REQUIRE(json["certificates"].size() == 3);
   CHECK(json["certificates"][0]["worst_gradient_error"] < 1e-6);
@@ -211,49 +203,45 @@ TEST_CASE("a certificate passes and reports its errors") {
 
 TEST_CASE("check accepts globs, and checks the variants of a registration") {
   const TemporaryDirectory directory;
-  const Outcome outcome = posbench_command(directory, "check 'kerple_l*' --variants -j 1");
-  CHECK(outcome.code == 0);
-  CHECK(outcome.out.find("pass kerple_log ") != std::string::npos);
-  CHECK(outcome.out.find("pass kerple_log:per_layer=true (") != std::string::npos);
-  CHECK(outcome.out.find("distance decay: yes") != std::string::npos);
-  CHECK(posbench_command(directory, "check navigation_2d:size=12,length=3..40").code == 0);
-  CHECK(refusal(directory, "check 'x?z'").find("'x?z' matches no encoding or task") != std::string::npos);
+  const Outcome outcome = succeeded(directory, "check 'kerple_l*' --variants -j 1");
+  CHECK(contains(outcome.out, "pass kerple_log "));
+  CHECK(contains(outcome.out, "pass kerple_log:per_layer=true ("));
+  CHECK(contains(outcome.out, "distance decay: yes"));
+  succeeded(directory, "check navigation_2d:size=12,length=3..40");
+  CHECK(contains(refusal(directory, "check 'x?z'"), "'x?z' matches no encoding or task"));
   CHECK(posbench_command(directory, "check 'kerple_l*' --variants -j 3").out == outcome.out);
 }
 
 TEST_CASE("reports are compared and tabulated") {
   const TemporaryDirectory directory;
   const std::string run = "run --profile smoke -t parity_check -e none,rope -s 2 -q ";
-  REQUIRE(posbench_command(directory, run + "-o one").code == 0);
-  REQUIRE(posbench_command(directory, run + "-o two").code == 0);
-  const Outcome same = posbench_command(directory, "compare one two --fail-on-regression --format json");
-  INFO(same.error);
-  CHECK(same.code == 0);
+  succeeded(directory, run + "-o one");
+  succeeded(directory, run + "-o two");
+  const Outcome same = succeeded(directory, "compare one two --fail-on-regression --format json");
   const Json comparison = Json::parse(same.out);
   REQUIRE_FALSE(comparison.at("rows").empty());
   for (const Json& row : comparison.at("rows")) CHECK(row.at("difference") == 0);
   CHECK_FALSE(posbench_command(directory, "compare one/report.json two/report.json").out.empty());
   for (const std::string format : {"console", "markdown", "csv", "json"}) {
-    CHECK(posbench_command(directory, "report one --format " + format).out.find("rope") != std::string::npos);
+    CHECK(contains(posbench_command(directory, "report one --format " + format).out, "rope"));
   }
   const std::string by_split = posbench_command(directory, "report one --by-split").out;
   CHECK(by_split.starts_with("parity_check\n"));
-  CHECK(posbench_command(directory, "report one --by-split --format markdown")
-            .out.find("| in_distribution | ood_length ") != std::string::npos);
+  CHECK(contains(posbench_command(directory, "report one --by-split --format markdown").out,
+                 "| in_distribution | ood_length "));
   CHECK(posbench_command(directory, "report one two -o both.html").out.empty());
-  CHECK(read_whole(directory / "both.html").find("rope (two)") != std::string::npos);
-  CHECK(posbench_command(directory, "report one -o one.csv").code == 0);
+  CHECK(contains(read_whole(directory / "both.html"), "rope (two)"));
+  succeeded(directory, "report one -o one.csv");
   CHECK(read_whole(directory / "one.csv").starts_with("task,encoding,seed,split"));
   CHECK(posbench_command(directory, "compare one two --format html").out.starts_with("<!DOCTYPE html>"));
 }
 
 TEST_CASE("--licenses prints a notice for each linked or embedded library") {
   const TemporaryDirectory directory;
-  const Outcome outcome = posbench_command(directory, "--licenses");
-  CHECK(outcome.code == 0);
+  const Outcome outcome = succeeded(directory, "--licenses");
   for (const std::string library : {"Eigen", "nlohmann/json", "CLI11", "{fmt}", "Boost", "Vega and D3"})
-    CHECK(outcome.out.find("==== " + library) != std::string::npos);
-  CHECK(outcome.out.find("Boost Software License - Version 1.0") != std::string::npos);
+    CHECK(contains(outcome.out, "==== " + library));
+  CHECK(contains(outcome.out, "Boost Software License - Version 1.0"));
 }
 
 TEST_CASE("--resume with a directory alone continues its configuration") {
@@ -261,28 +249,25 @@ TEST_CASE("--resume with a directory alone continues its configuration") {
   const std::string run =
       "run --profile smoke -t parity_check -e none,rope -s 1 --set training.steps=6 "
       "--save-models --trace-loss -q -o ";
-  REQUIRE(posbench_command(directory, run + "whole").code == 0);
-  REQUIRE(posbench_command(directory, run + "out").code == 0);
+  succeeded(directory, run + "whole");
+  succeeded(directory, run + "out");
   const std::string lines = read_whole(directory / "out/experiments.jsonl");
   directory.write("out/experiments.jsonl", lines.substr(0, lines.find('\n') + 1));
   std::filesystem::remove(directory / "out/report.json");
-  const Outcome resumed = posbench_command(directory, "run --resume -q -o out");
-  INFO(resumed.error);
-  REQUIRE(resumed.code == 0);
+  succeeded(directory, "run --resume -q -o out");
   CHECK(without_context(directory / "whole/report.json").dump() ==
         without_context(directory / "out/report.json").dump());
-  CHECK(read_whole(directory / "whole/manifest.json").find("\"save_models\": true") != std::string::npos);
+  CHECK(contains(read_whole(directory / "whole/manifest.json"), "\"save_models\": true"));
   const Outcome other = posbench_command(directory, "run --profile smoke -e cope --resume -q -o out");
   CHECK(other.code == 2);
-  CHECK(other.error.find("'posbench run --resume -o out' continues it with its own") != std::string::npos);
+  CHECK(contains(other.error, "'posbench run --resume -o out' continues it with its own"));
 }
 
 TEST_CASE("-v prints the loss of every validation before its experiment is finished") {
   const TemporaryDirectory directory;
-  const Outcome run = posbench_command(directory,
-                                       "run --profile smoke -t parity_check -e rope -s 1 --set training.steps=6 "
-                                       "--set training.validate_every=2 -v -o out");
-  REQUIRE(run.code == 0);
+  const Outcome run = succeeded(directory,
+                                "run --profile smoke -t parity_check -e rope -s 1 --set training.steps=6 "
+                                "--set training.validate_every=2 -v -o out");
   const size_t finished = run.error.find("[1/1] rope on parity_check, seed 0: ");
   REQUIRE(finished != std::string::npos);
   for (const int step : {2, 4, 6}) {
@@ -295,41 +280,37 @@ TEST_CASE("-v prints the loss of every validation before its experiment is finis
 TEST_CASE("messages suggest the option, the split or the match that was meant") {
   const TemporaryDirectory directory;
   const auto error = [&](const std::string& arguments) { return posbench_command(directory, arguments).error; };
-  CHECK(error("run --steps 5").find("use --set training.steps=VALUE") != std::string::npos);
-  CHECK(error("run --lr 1e-3").find("use --set training.learning_rate=VALUE") != std::string::npos);
-  CHECK(error("run --set training.lr=1e-3").find("did you mean 'learning_rate'?") != std::string::npos);
-  CHECK(error("run --device cuda").find("posbench computes on the CPU") != std::string::npos);
+  CHECK(contains(error("run --steps 5"), "use --set training.steps=VALUE"));
+  CHECK(contains(error("run --lr 1e-3"), "use --set training.learning_rate=VALUE"));
+  CHECK(contains(error("run --set training.lr=1e-3"), "did you mean 'learning_rate'?"));
+  CHECK(contains(error("run --device cuda"), "posbench computes on the CPU"));
   CHECK(error("board -q -t flip_flop --split ood_far4")
             .starts_with("posbench: task 'flip_flop' has no split 'ood_far4' (splits: in_distribution, "));
-  CHECK(error("run --set training.steps").find("--set is 'training.steps', expected SECTION.OPTION=VALUE") !=
-        std::string::npos);
+  CHECK(contains(error("run --set training.steps"), "--set is 'training.steps', expected SECTION.OPTION=VALUE"));
   for (const std::string command : {"sample flip_flop", "export flip_flop -o x.safetensors", "export rope"}) {
-    CHECK(error(command + " -s -1").find("'-1' is not an integer from 0 to 1000000000000") != std::string::npos);
+    CHECK(contains(error(command + " -s -1"), "'-1' is not an integer from 0 to 1000000000000"));
   }
-  CHECK(error("list").find("(usage: posbench list [OPTIONS] kind; ") != std::string::npos);
-  CHECK(error("report").find("(usage: posbench report [OPTIONS] ") != std::string::npos);
+  CHECK(contains(error("list"), "(usage: posbench list [OPTIONS] kind; "));
+  CHECK(contains(error("report"), "(usage: posbench report [OPTIONS] "));
   const std::string run =
       "run --profile smoke -t parity_check --set training.steps=2 --set training.validate_every=2 -q ";
-  REQUIRE(posbench_command(directory, run + "-s 1 -e cope -o before").code == 0);
-  REQUIRE(posbench_command(directory, run + "-s 1 -e cope:positions=4 -o after").code == 0);
-  CHECK(error("compare before after").find("add --match 'cope=cope:positions=4'") != std::string::npos);
-  CHECK(error("compare before --between cope,COPE").find("expected two different encodings") != std::string::npos);
-  CHECK(error("compare before --between cope,rope --match cope=rope").find("exclude each other") !=
-        std::string::npos);
-  CHECK(error("report before --metric loss -o x.csv").find("--metric needs --format") != std::string::npos);
-  CHECK(error("report before --split ''").find("the list of splits is empty") != std::string::npos);
-  CHECK(error("bench --sizes ''").find("--sizes is empty") != std::string::npos);
-  CHECK(error("check standard").find("no encoding or task is called 'standard'") != std::string::npos);
-  CHECK(error("show layers:window=abc").find("window is 'abc', expected") != std::string::npos);
+  succeeded(directory, run + "-s 1 -e cope -o before");
+  succeeded(directory, run + "-s 1 -e cope:positions=4 -o after");
+  CHECK(contains(error("compare before after"), "add --match 'cope=cope:positions=4'"));
+  CHECK(contains(error("compare before --between cope,COPE"), "expected two different encodings"));
+  CHECK(contains(error("compare before --between cope,rope --match cope=rope"), "exclude each other"));
+  CHECK(contains(error("report before --metric loss -o x.csv"), "--metric needs --format"));
+  CHECK(contains(error("report before --split ''"), "the list of splits is empty"));
+  CHECK(contains(error("bench --sizes ''"), "--sizes is empty"));
+  CHECK(contains(error("check standard"), "no encoding or task is called 'standard'"));
+  CHECK(contains(error("show layers:window=abc"), "window is 'abc', expected"));
   for (const char* name : {"", " ", "a,b", "all"})
     CHECK(error(fmt::format("score x.jsonl --name '{}' -o x.json", name))
               .starts_with(fmt::format("posbench: --name is '{}', ", name)));
-  CHECK(error("run -t flip_flop -e rope --set training.momentum=0.5").find("training.optimizer=adamw has none") !=
-        std::string::npos);
-  CHECK(error("inspect nowhere flip_flop rope").find("nowhere does not exist, expected a run directory") !=
-        std::string::npos);
-  REQUIRE(posbench_command(directory, run + "-s 2 -e none,rope --shard 1/2 -o 1").code == 0);
-  REQUIRE(posbench_command(directory, run + "-s 2 -e none,alibi --shard 2/2 -o 2").code == 0);
-  CHECK(error("merge 1 2 -o all").find("encodings was [\"none\",\"rope\"] and is now [\"none\",\"alibi\"]") !=
-        std::string::npos);
+  CHECK(contains(error("run -t flip_flop -e rope --set training.momentum=0.5"),
+                 "training.optimizer=adamw has none"));
+  CHECK(contains(error("inspect nowhere flip_flop rope"), "nowhere does not exist, expected a run directory"));
+  succeeded(directory, run + "-s 2 -e none,rope --shard 1/2 -o 1");
+  succeeded(directory, run + "-s 2 -e none,alibi --shard 2/2 -o 2");
+  CHECK(contains(error("merge 1 2 -o all"), "encodings was [\"none\",\"rope\"] and is now [\"none\",\"alibi\"]"));
 }

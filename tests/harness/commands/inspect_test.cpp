@@ -41,20 +41,16 @@ void for_each_pair(const Map& map, F f) {
 /// Returns a folder with a run in `out`, which is made once.
 const TemporaryDirectory& trained() {
   static const TemporaryDirectory directory;
-  static const Outcome outcome = posbench_command(
+  [[maybe_unused]] static const Outcome run = succeeded(
       directory,
       "run --profile smoke -t last_x_retrieval,parity_check -e 'none,alibi,cope:positions=5,dape,sinusoidal,t5_bias,sum:of=(cope,rope)' -q -o out --save-models");
-  INFO(outcome.error);
-  REQUIRE(outcome.code == 0);
   return directory;
 }
 
 /// Returns the maps of one example as JSON.
 Json inspected(const std::string& encoding) {
   const Outcome outcome =
-      posbench_command(trained(), "inspect out last_x_retrieval " + encoding + " --seed 0 --format json");
-  INFO(outcome.error);
-  REQUIRE(outcome.code == 0);
+      succeeded(trained(), "inspect out last_x_retrieval " + encoding + " --seed 0 --format json");
   return Json::parse(outcome.out);
 }
 
@@ -97,10 +93,7 @@ TEST_CASE("the parts of a trained encoding's scores agree with its equation") {
 TEST_CASE("inspect states for each head if its position term favors near keys") {
   const TemporaryDirectory& directory = trained();
   const auto signs = [&](const std::string& arguments) {
-    const Outcome outcome =
-        posbench_command(directory, "inspect out last_x_retrieval " + arguments + " --format json");
-    INFO(outcome.error);
-    REQUIRE(outcome.code == 0);
+    const Outcome outcome = succeeded(directory, "inspect out last_x_retrieval " + arguments + " --format json");
     std::set<std::string> signs;
     const Json json = Json::parse(outcome.out);
     for (const Json& head : json.at("heads")) {
@@ -127,26 +120,23 @@ TEST_CASE("inspect states for each head if its position term favors near keys") 
 
 TEST_CASE("means over samples leave out distances whose keys are all hidden") {
   const TemporaryDirectory directory;
-  const Outcome run = posbench_command(
-      directory, "run --profile smoke -t last_x_retrieval -e alibi --set model.window=4 -q -o out --save-models");
-  INFO(run.error);
-  REQUIRE(run.code == 0);
+  succeeded(directory,
+            "run --profile smoke -t last_x_retrieval -e alibi --set model.window=4 -q -o out --save-models");
   const std::string inspect = "inspect out last_x_retrieval alibi --over 4 ";
-  const Outcome outcome = posbench_command(directory, inspect + "--format json");
-  REQUIRE(outcome.code == 0);
+  const Outcome outcome = succeeded(directory, inspect + "--format json");
   const Json head = Json::parse(outcome.out)["heads"][1], distances = head["by_distance"];
   CHECK(head["position_term"] == "local");
   CHECK(distances[3]["attention"] > 0);
   CHECK(distances[4]["attention"] == 0);
   CHECK(distances[4]["positional"].is_null());
-  CHECK(posbench_command(directory, inspect + "-o page.html").code == 0);
+  succeeded(directory, inspect + "-o page.html");
 }
 
 TEST_CASE("colors of gates reach from 0 to 1, also if a map of a sum has another name") {
   const TemporaryDirectory& directory = trained();
   for (const std::string encoding : {"cope:positions=5", "'sum:of=(cope,rope)'"}) {
     CAPTURE(encoding);
-    REQUIRE(posbench_command(directory, "inspect out last_x_retrieval " + encoding + " -o gates.html").code == 0);
+    succeeded(directory, "inspect out last_x_retrieval " + encoding + " -o gates.html");
     const std::string page = read_whole(directory / "gates.html"),
                       tag = "<script type=\"application/json\" id=\"page\">";
     const size_t begin = page.find(tag) + tag.size();
@@ -166,17 +156,17 @@ TEST_CASE("colors of gates reach from 0 to 1, also if a map of a sum has another
 TEST_CASE("inspect prints every format and refuses unknown names") {
   const TemporaryDirectory& directory = trained();
   SECTION("a table shows one query, and a page shows all") {
-    CHECK(posbench_command(directory, "inspect out last_x_retrieval sinusoidal").out.find("position-position") !=
-          std::string::npos);
+    CHECK(
+        contains(posbench_command(directory, "inspect out last_x_retrieval sinusoidal").out, "position-position"));
     const Outcome console = posbench_command(directory, "inspect out last_x_retrieval cope:positions=5 --query 2");
-    CHECK(console.out.find("layer 0, head 1, query 2 ") != std::string::npos);
-    CHECK(posbench_command(directory, "inspect out last_x_retrieval dape -o page.html").code == 0);
-    CHECK(read_whole(directory / "page.html").find("Layer 0: bias after the network") != std::string::npos);
-    CHECK(posbench_command(directory, "inspect out last_x_retrieval alibi --length 400 -o long.html").code == 0);
+    CHECK(contains(console.out, "layer 0, head 1, query 2 "));
+    succeeded(directory, "inspect out last_x_retrieval dape -o page.html");
+    CHECK(contains(read_whole(directory / "page.html"), "Layer 0: bias after the network"));
+    succeeded(directory, "inspect out last_x_retrieval alibi --length 400 -o long.html");
     const std::string page = read_whole(directory / "long.html");
-    CHECK(page.find("Layer 0: positional part of query") != std::string::npos);
-    CHECK(page.find("Layer 0, head 0: score") == std::string::npos);
-    CHECK(page.find("The maps of all queries are shown for up to 160 tokens") != std::string::npos);
+    CHECK(contains(page, "Layer 0: positional part of query"));
+    CHECK_FALSE(contains(page, "Layer 0, head 0: score"));
+    CHECK(contains(page, "The maps of all queries are shown for up to 160 tokens"));
   }
   SECTION("unknown names are refused") {
     const std::vector<std::pair<std::string, std::string>> cases{
@@ -192,20 +182,19 @@ TEST_CASE("inspect prints every format and refuses unknown names") {
     };
     for (const auto& [wrong, reason] : cases) {
       CAPTURE(wrong);
-      CHECK(refusal(directory, "inspect " + wrong).find(reason) != std::string::npos);
+      CHECK(contains(refusal(directory, "inspect " + wrong), reason));
     }
     std::filesystem::create_directories(directory / "damaged/models");
     directory.write("damaged/models/last_x_retrieval-none-0.safetensors", "damaged");
-    CHECK(refusal(directory, "inspect damaged last_x_retrieval none").find("truncated") != std::string::npos);
+    CHECK(contains(refusal(directory, "inspect damaged last_x_retrieval none"), "truncated"));
   }
 }
 
 TEST_CASE("an inspection over many samples prints means in every format") {
   const TemporaryDirectory& directory = trained();
   SECTION("the means agree with the equation, and the count of right answers with the report") {
-    const Outcome outcome = posbench_command(
-        directory, "inspect out last_x_retrieval alibi --over 8 --split ood_length --format json");
-    REQUIRE(outcome.code == 0);
+    const Outcome outcome =
+        succeeded(directory, "inspect out last_x_retrieval alibi --over 8 --split ood_length --format json");
     const Json json = Json::parse(outcome.out);
     CHECK(json["total"] == 8);
     const Json report = read_json(directory / "out/report.json");
@@ -224,31 +213,26 @@ TEST_CASE("an inspection over many samples prints means in every format") {
   }
   SECTION("every format has the means") {
     const std::string over = "inspect out last_x_retrieval cope:positions=5 --over 4 ";
-    CHECK(posbench_command(directory, over).out.find("right key") != std::string::npos);
-    CHECK(posbench_command(directory, over + "-o over.html").code == 0);
+    CHECK(contains(posbench_command(directory, over).out, "right key"));
+    succeeded(directory, over + "-o over.html");
     const Outcome unknown = posbench_command(directory, "inspect out parity_check none --over 4");
-    CHECK(unknown.out.find("the right key is unknown") != std::string::npos);
-    CHECK(refusal(directory, over + "--example 3").find("--example excludes --over") != std::string::npos);
-    CHECK(refusal(directory, "inspect out last_x_retrieval none --over 0").find("'0' is not a number from 1 to") !=
-          std::string::npos);
+    CHECK(contains(unknown.out, "the right key is unknown"));
+    CHECK(contains(refusal(directory, over + "--example 3"), "--example excludes --over"));
+    CHECK(contains(refusal(directory, "inspect out last_x_retrieval none --over 0"),
+                   "'0' is not a number from 1 to"));
   }
 }
 
 TEST_CASE("an inspection over many samples loops through the layers as often as the evaluation") {
   const TemporaryDirectory directory;
-  const Outcome run = posbench_command(
+  succeeded(
       directory,
       "run --profile smoke -t last_x_retrieval -e alibi --set evaluation.loops=3 --set evaluation.sequences=128 -q -o out --save-models");
-  INFO(run.error);
-  REQUIRE(run.code == 0);
   const Json report = read_json(directory / "out/report.json");
   for (const Json& split : report["experiments"][0]["splits"]) {
     const std::string sequences = std::to_string(split["sequences"].get<int>());
-    const Outcome outcome =
-        posbench_command(directory, "inspect out last_x_retrieval alibi --format json --over " + sequences +
-                                        " --split " + split["name"].get<std::string>());
-    INFO(outcome.error);
-    REQUIRE(outcome.code == 0);
+    const Outcome outcome = succeeded(directory, "inspect out last_x_retrieval alibi --format json --over " +
+                                                     sequences + " --split " + split["name"].get<std::string>());
     const Json inspected = Json::parse(outcome.out);
     CHECK(inspected["total"] == split["token"]["total"]);
     CHECK(inspected["correct"] == split["token"]["correct"]);

@@ -17,11 +17,9 @@ namespace {
 /// Runs a shard of the suite, or of a variant of it.
 void run_shard(const TemporaryDirectory& directory, const std::string& shard, const std::string& output,
                const std::string& more = "") {
-  const Outcome outcome = posbench_command(
-      directory, "run --profile smoke -t parity_check,even_pairs -e none,rope,alibi -q --save-models --shard " +
-                     shard + " -o " + output + more);
-  INFO(outcome.error);
-  REQUIRE(outcome.code == 0);
+  succeeded(directory,
+            "run --profile smoke -t parity_check,even_pairs -e none,rope,alibi -q --save-models --shard " + shard +
+                " -o " + output + more);
 }
 
 }  // namespace
@@ -30,9 +28,7 @@ TEST_CASE("merged shards have the report and the models of a single run") {
   const TemporaryDirectory directory;
   run_shard(directory, "1/1", "whole");
   for (const std::string k : {"1", "2", "3", "4"}) run_shard(directory, k + "/4", "shard" + k);
-  const Outcome merged = posbench_command(directory, "merge shard3 shard1 shard4 shard2 -o merged");
-  INFO(merged.error);
-  REQUIRE(merged.code == 0);
+  const Outcome merged = succeeded(directory, "merge shard3 shard1 shard4 shard2 -o merged");
   CHECK(without_context(directory / "merged/report.json").dump() ==
         without_context(directory / "whole/report.json").dump());
   CHECK(read_json(directory / "merged/report.json").at("context").at("shards").size() == 4);
@@ -47,7 +43,7 @@ TEST_CASE("merged shards have the report and the models of a single run") {
 
   CHECK(refusal(directory, "merge whole -o merged") ==
         "posbench: merged exists; add --force to replace it, or use another -o\n");
-  CHECK(posbench_command(directory, "merge whole -o merged --force").code == 0);
+  succeeded(directory, "merge whole -o merged --force");
   CHECK(without_context(directory / "merged/report.json") == without_context(directory / "whole/report.json"));
 }
 
@@ -72,9 +68,8 @@ TEST_CASE("models and losses of shards that are damaged or missing are refused, 
             ": __metadata__.encoding is \"rope\", expected \"none\": it is the model of another experiment\n");
   CHECK(refused(losses, "learning_rate,step,loss\n").starts_with("posbench: " + losses + ": its checksum is "));
   fs::remove(directory / losses);
-  const Outcome merged = posbench_command(directory, "merge 1 2 -o merged");
-  CHECK(merged.code == 0);
-  CHECK(merged.error.find("note: the losses of 1 experiment are missing in the shards\n") != std::string::npos);
+  const Outcome merged = succeeded(directory, "merge 1 2 -o merged");
+  CHECK(contains(merged.error, "note: the losses of 1 experiment are missing in the shards\n"));
   CHECK(std::distance(fs::directory_iterator(directory / "merged/losses"), {}) == 5);
   fs::remove(directory / model);
   CHECK(refusal(directory, "merge 1 2 -o merged --force") ==

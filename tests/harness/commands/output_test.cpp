@@ -71,13 +71,12 @@ TEST_CASE("export ends at the first failed write to standard output") {
 TEST_CASE("no command replaces the manifest of its answers, or a file that is no manifest") {
   const TemporaryDirectory directory;
   const std::string samples = "export even_pairs --split in_distribution -n 3 -o x.jsonl";
-  REQUIRE(posbench_command(directory, samples).code == 0);
+  succeeded(directory, samples);
   const std::string about = read_whole(directory / "x.jsonl.manifest.json");
-  CHECK(refusal(directory, "score x.jsonl --name x -o ./x.jsonl.manifest.json")
-            .find("is './x.jsonl.manifest.json', an input of this command, which would be lost; choose another") !=
-        std::string::npos);
+  CHECK(contains(refusal(directory, "score x.jsonl --name x -o./x.jsonl.manifest.json"),
+                 "is './x.jsonl.manifest.json', an input of this command, which would be lost; choose another"));
   CHECK(read_whole(directory / "x.jsonl.manifest.json") == about);
-  CHECK(posbench_command(directory, samples).code == 0);  // a manifest may be replaced with its samples
+  succeeded(directory, samples);  // a manifest may be replaced with its samples
 
   for (const std::string text : {"{\"seeds\": [1, 2]}", "{\"format\": \"posbench report 4\"}", "notes"}) {
     directory.write("y.safetensors.manifest.json", text);
@@ -91,7 +90,7 @@ TEST_CASE("no command replaces the manifest of its answers, or a file that is no
     CHECK(read_whole(directory / "y.safetensors.manifest.json") == text);
     CHECK_FALSE(fs::exists(directory / "y.safetensors"));
   }
-  CHECK(posbench_command(directory, "export even_pairs -n 3 -o y.safetensors --manifest about.json").code == 0);
+  succeeded(directory, "export even_pairs -n 3 -o y.safetensors --manifest about.json");
 }
 
 TEST_CASE("score refuses a folder") {
@@ -104,14 +103,13 @@ TEST_CASE("score refuses a folder") {
 TEST_CASE("the bounds of sample numbers are integers in the help and in messages") {
   const TemporaryDirectory directory;
   for (const std::string command : {"export flip_flop", "export run flip_flop rope"}) {
-    CHECK(refusal(directory, command + " --first 1e12").find("'1e12' is not a number from 0 to 1000000000000 ") !=
-          std::string::npos);
-    CHECK(refusal(directory, command + " -n 1.5").find("'1.5' is not a number from 1 to 1000000000000 ") !=
-          std::string::npos);
+    CHECK(contains(refusal(directory, command + " --first 1e12"),
+                   "'1e12' is not a number from 0 to 1000000000000 "));
+    CHECK(contains(refusal(directory, command + " -n 1.5"), "'1.5' is not a number from 1 to 1000000000000 "));
     const std::string help = posbench_command(directory, command + " --help").out;
-    CHECK(help.find("; 0 to 1000000000000 ") != std::string::npos);
-    CHECK(help.find("e+12") == std::string::npos);
+    CHECK(contains(help, "; 0 to 1000000000000 "));
+    CHECK_FALSE(contains(help, "e+12"));
   }
-  CHECK(refusal(directory, "score a.safetensors -o s.json --parameters 1e6")
-            .find("'1e6' is not a number from 0 to 1000000000000000 ") != std::string::npos);
+  CHECK(contains(refusal(directory, "score a.safetensors -o s.json --parameters 1e6"),
+                 "'1e6' is not a number from 0 to 1000000000000000 "));
 }

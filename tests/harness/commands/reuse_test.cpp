@@ -46,25 +46,25 @@ void let_diverge(Json& experiment) {
 
 TEST_CASE("a run that reuses two seeds of four has the results of a run of four, and names who trained them") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory, kRun + "-s 2 -o two").code == 0);
-  REQUIRE(posbench_command(directory, kRun + "-s 4 -o four").code == 0);
+  succeeded(directory, kRun + "-s 2 -o two");
+  succeeded(directory, kRun + "-s 4 -o four");
   Json two = read_json(directory / "two/report.json");
   two["context"]["commit"] = "of_two";
   two["experiments"][0]["parameters"] = 12345;  // shows that this experiment is not trained again
   write_run(directory, "old", two);
 
   const Outcome planned = posbench_command(directory, kRun + "-s 4 --reuse old --dry-run");
-  CHECK(planned.out.find("\n4 experiments;") != std::string::npos);
-  REQUIRE(posbench_command(directory, kRun + "-s 4 --reuse old -o more").code == 0);
+  CHECK(contains(planned.out, "\n4 experiments;"));
+  succeeded(directory, kRun + "-s 4 --reuse old -o more");
   const Json more = read_json(directory / "more/report.json");
   CHECK(count_trained_by(more, "of_two") == 4);
   CHECK(more.at("experiments").at(0).at("parameters") == 12345);
 
-  REQUIRE(posbench_command(directory, kRun + "-s 4 --reuse two -o same").code == 0);
+  succeeded(directory, kRun + "-s 4 --reuse two -o same");
   CHECK(without_context(directory / "same/report.json") == without_context(directory / "four/report.json"));
 
   // A run that was taken over can be taken over again. It keeps the names of those who trained it.
-  REQUIRE(posbench_command(directory, kRun + "-s 5 --reuse more -o five").code == 0);
+  succeeded(directory, kRun + "-s 5 --reuse more -o five");
   const Json five = read_json(directory / "five/report.json");
   CHECK(count_trained_by(five, "of_two") == 4);
   CHECK(count_trained_by(five, more.at("context").at("commit")) == 4);
@@ -73,13 +73,13 @@ TEST_CASE("a run that reuses two seeds of four has the results of a run of four,
 
 TEST_CASE("an interrupted run continues with --reuse, also if it was begun without it") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory, kRun + "-s 3 -o three").code == 0);
+  succeeded(directory, kRun + "-s 3 -o three");
   const Json three = without_context(directory / "three/report.json");
   const std::string lines = read_whole(directory / "three/experiments.jsonl");
   directory.write("three/experiments.jsonl", lines.substr(0, lines.find('\n') + 1));
   std::filesystem::remove(directory / "three/report.json");
-  REQUIRE(posbench_command(directory, kRun + "-s 2 -o two").code == 0);
-  REQUIRE(posbench_command(directory, "run -q --resume -o three --reuse two").code == 0);
+  succeeded(directory, kRun + "-s 2 -o two");
+  succeeded(directory, "run -q --resume -o three --reuse two");
   CHECK(without_context(directory / "three/report.json") == three);
   const Json report = read_json(directory / "three/report.json");
   CHECK(count_trained_by(report, report.at("context").at("commit")) == 3);
@@ -87,19 +87,18 @@ TEST_CASE("an interrupted run continues with --reuse, also if it was begun witho
 
 TEST_CASE("run --reuse refuses what does not belong to the run, before it writes anything") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory, kRun + "-s 1 -o one").code == 0);
+  succeeded(directory, kRun + "-s 1 -o one");
   const auto refused = [&](const std::string& arguments, const std::string& message) {
     const Outcome outcome = posbench_command(directory, kRun + arguments + " -o new");
     INFO(outcome.error);
     CHECK(outcome.code == 2);
-    CHECK(outcome.error.find(message) != std::string::npos);
+    CHECK(contains(outcome.error, message));
     CHECK(!std::filesystem::exists(directory / "new"));
   };
   refused("-s 2 --reuse one --set training.steps=7", "one has no experiment of this run: training.steps was ");
   refused("-s 7,8 --reuse one", "one has no experiment of this run: it has other tasks, encodings or seeds");
   refused("-s 2 --reuse one --save-models", "this run saves models");
-  CHECK(posbench_command(directory, kRun + "-s 2 --reuse nothing -o new").error.find("nothing") !=
-        std::string::npos);
+  CHECK(contains(posbench_command(directory, kRun + "-s 2 --reuse nothing -o new").error, "nothing"));
 
   Json report = read_json(directory / "one/report.json");
   report["context"]["plugins"]["libmine.so"] = {{"sha256", "0"}};
@@ -120,25 +119,25 @@ TEST_CASE("run --reuse refuses what does not belong to the run, before it writes
   for (const char* same : {"one", "one/report.json", "link.json"}) {
     const Outcome outcome = posbench_command(directory, kRun + "-s 2 -o one --force --reuse " + same);
     CHECK(outcome.code == 2);
-    CHECK(outcome.error.find("is in the run that --force replaces") != std::string::npos);
+    CHECK(contains(outcome.error, "is in the run that --force replaces"));
   }
   CHECK(read_whole(directory / "one/experiments.jsonl") == before);
 }
 
 TEST_CASE("experiments are trained again if they diverged, or if their task has another version or other splits") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory, kRun + "-s 1 -o one").code == 0);
+  succeeded(directory, kRun + "-s 1 -o one");
   const Json one = read_json(directory / "one/report.json");
   Json report = one;
   let_diverge(report["experiments"][0]);
   write_run(directory, "old", report);
-  REQUIRE(posbench_command(directory, kRun + "-s 1 --reuse old -o again").code == 0);
+  succeeded(directory, kRun + "-s 1 --reuse old -o again");
   CHECK(without_context(directory / "again/report.json") == without_context(directory / "one/report.json"));
 
   const auto refused = [&](const std::string& reason) {
     write_run(directory, "other", report);
-    CHECK(posbench_command(directory, kRun + "-s 1 --reuse other -o new")
-              .error.find("other has no experiment of this run: " + reason) != std::string::npos);
+    CHECK(contains(posbench_command(directory, kRun + "-s 1 --reuse other -o new").error,
+                   "other has no experiment of this run: " + reason));
   };
   report["experiments"][1] = report["experiments"][0];
   report["experiments"][1]["encoding"] = "rope";
@@ -155,18 +154,18 @@ TEST_CASE("experiments are trained again if they diverged, or if their task has 
 
 TEST_CASE("two runs give their experiments once, and shards take what they have") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory, kRun + "-s 2 -o two").code == 0);
-  REQUIRE(posbench_command(directory, kRun + "-s 1,2 -o other").code == 0);
-  REQUIRE(posbench_command(directory, kRun + "-s 4 -o four").code == 0);
+  succeeded(directory, kRun + "-s 2 -o two");
+  succeeded(directory, kRun + "-s 1,2 -o other");
+  succeeded(directory, kRun + "-s 4 -o four");
   const std::string words = "run --profile smoke -t parity_check -e none,rope -s 4 ";
   const Outcome both = posbench_command(directory, words + "--reuse two --reuse other -o both");
   INFO(both.error);
-  CHECK(both.error.find("two gives 4 of 8 experiments, trained by commit ") != std::string::npos);
-  CHECK(both.error.find("other gives 2 of 8 experiments, trained by commit ") != std::string::npos);
-  CHECK(both.error.find("; 2 of 8 experiments to run") != std::string::npos);
+  CHECK(contains(both.error, "two gives 4 of 8 experiments, trained by commit "));
+  CHECK(contains(both.error, "other gives 2 of 8 experiments, trained by commit "));
+  CHECK(contains(both.error, "; 2 of 8 experiments to run"));
   for (const std::string k : {"1", "2", "3", "4"})
-    REQUIRE(posbench_command(directory, kRun + "-s 4 --reuse two --shard " + k + "/4 -o shard" + k).code == 0);
-  REQUIRE(posbench_command(directory, "merge -o merged shard1 shard2 shard3 shard4").code == 0);
+    succeeded(directory, kRun + "-s 4 --reuse two --shard " + k + "/4 -o shard" + k);
+  succeeded(directory, "merge -o merged shard1 shard2 shard3 shard4");
   for (const char* run : {"both", "merged"}) {
     INFO(run);
     CHECK(without_context(directory / (std::string(run) + "/report.json")) ==
@@ -180,10 +179,10 @@ TEST_CASE("an experiment that is reused has its place in the sweep of the new ru
   const TemporaryDirectory directory;
   const std::string run = "run -q --profile smoke -t parity_check -e rope -s 1 ",
                     sweep = "--sweep encoding.base=10000,500 ";
-  REQUIRE(posbench_command(directory, run + "-o plain").code == 0);
-  REQUIRE(posbench_command(directory, run + sweep + "-o swept").code == 0);
-  REQUIRE(posbench_command(directory, run + sweep + "--reuse plain -o from_plain").code == 0);
-  REQUIRE(posbench_command(directory, run + "--reuse swept -o from_swept").code == 0);
+  succeeded(directory, run + "-o plain");
+  succeeded(directory, run + sweep + "-o swept");
+  succeeded(directory, run + sweep + "--reuse plain -o from_plain");
+  succeeded(directory, run + "--reuse swept -o from_swept");
   CHECK(without_context(directory / "from_plain/report.json") == without_context(directory / "swept/report.json"));
   CHECK(without_context(directory / "from_swept/report.json") == without_context(directory / "plain/report.json"));
 }
@@ -191,9 +190,9 @@ TEST_CASE("an experiment that is reused has its place in the sweep of the new ru
 TEST_CASE("an experiment is reused with all its extensions, or not at all") {
   const TemporaryDirectory directory;
   const std::string run = "run -q --profile smoke -t parity_check -e rope --extend none,alibi ";
-  REQUIRE(posbench_command(directory, run + "-s 1 -o one").code == 0);
-  REQUIRE(posbench_command(directory, run + "-s 2 -o two").code == 0);
-  REQUIRE(posbench_command(directory, run + "-s 2 --reuse one -o more").code == 0);
+  succeeded(directory, run + "-s 1 -o one");
+  succeeded(directory, run + "-s 2 -o two");
+  succeeded(directory, run + "-s 2 --reuse one -o more");
   CHECK(without_context(directory / "more/report.json") == without_context(directory / "two/report.json"));
   const Json more = read_json(directory / "more/report.json");
   CHECK(count_trained_by(more, more.at("context").at("commit")) == 3);
@@ -202,30 +201,29 @@ TEST_CASE("an experiment is reused with all its extensions, or not at all") {
   directory.write("one/experiments.jsonl", lines.substr(0, lines.find('\n') + 1));
   Json part = read_json(directory / "one/report.json");
   std::filesystem::remove(directory / "one/report.json");
-  REQUIRE(posbench_command(directory, "run -q --resume -o one --reuse more").code == 0);
+  succeeded(directory, "run -q --resume -o one --reuse more");
   const Json one = read_json(directory / "one/report.json");
   CHECK(one.at("experiments") == part.at("experiments"));
   CHECK(count_trained_by(one, "") == 3);
   part["experiments"].erase(2);
   write_run(directory, "part", part);
-  CHECK(posbench_command(directory, run + "-s 2 --reuse part -o new")
-            .error.find("part has no experiment of this run: its extensions are not finished") !=
-        std::string::npos);
+  CHECK(contains(posbench_command(directory, run + "-s 2 --reuse part -o new").error,
+                 "part has no experiment of this run: its extensions are not finished"));
 }
 
 TEST_CASE("a run trains again what diverged in another one, and check names other commits") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory, kRun + "-s 2 -o one").code == 0);
+  succeeded(directory, kRun + "-s 2 -o one");
   Json one = read_json(directory / "one/report.json");
   one["context"]["commit"] = "old";
   let_diverge(one["experiments"][0]);
   write_run(directory, "other", one);
-  REQUIRE(posbench_command(directory, kRun + "-s 2 -o again --reuse other").code == 0);
+  succeeded(directory, kRun + "-s 2 -o again --reuse other");
   const Json again = read_json(directory / "again/report.json");
   CHECK(again.at("experiments")[0].at("status") == "ok");
   CHECK(count_trained_by(again, "old") == static_cast<int>(again.at("experiments").size()) - 1);
   const Outcome checked = posbench_command(directory, "check again --sample 1");
-  CHECK(checked.error.find("again: commit old trained ") != std::string::npos);
+  CHECK(contains(checked.error, "again: commit old trained "));
 }
 
 TEST_CASE("reproduce takes over the seeds of other directories, and trains as many as --seeds asks for") {
@@ -234,10 +232,8 @@ TEST_CASE("reproduce takes over the seeds of other directories, and trains as ma
   const ClaimPlan plan = plan_claims({claim}, ClaimSize::reduced);
   const size_t seeds = plan.runs.front().config.seeds.size();
   const std::string more = fmt::format("reproduce {} -q -s {} --with '{}' ", claim, seeds + 1, kKeptRuns.string());
-  const Outcome planned = posbench_command(directory, more + "--dry-run");
-  INFO(planned.error);
-  CHECK(planned.code == 0);
-  REQUIRE(posbench_command(directory, more + "-o more").code == 0);
+  succeeded(directory, more + "--dry-run");
+  succeeded(directory, more + "-o more");
   for (const ClaimRun& run : plan.runs) {
     INFO(run.name);
     const Report made = read_report(find_report(directory / ("more/" + run.name)));
@@ -249,14 +245,13 @@ TEST_CASE("reproduce takes over the seeds of other directories, and trains as ma
   std::filesystem::create_directory(directory / "empty");
   const Outcome none = posbench_command(directory, fmt::format("reproduce {} --dry-run -o more --with empty",
                                                                claim));  // the runs in -o are finished
-  CHECK(none.error.find(
-            "note: --with empty has no run of these claims; expected the -o of 'posbench reproduce', with "
-            "a folder " +
-            plan.runs.front().name) != std::string::npos);
-  CHECK(none.out.find("; about 0 s of core time") != std::string::npos);
-  const Outcome not_comparable = posbench_command(directory, "reproduce none-bucket-sort --full --dry-run");
-  CHECK(not_comparable.code == 0);
-  CHECK(not_comparable.out.find("1 claim, 0 runs; about 0 s of core time") != std::string::npos);
+  CHECK(contains(none.error,
+                 "note: --with empty has no run of these claims; expected the -o of 'posbench reproduce', with "
+                 "a folder " +
+                     plan.runs.front().name));
+  CHECK(contains(none.out, "; about 0 s of core time"));
+  const Outcome not_comparable = succeeded(directory, "reproduce none-bucket-sort --full --dry-run");
+  CHECK(contains(not_comparable.out, "1 claim, 0 runs; about 0 s of core time"));
   // A run that was interrupted with fewer seeds is refused before anything is trained.
   const std::string name = plan.runs.back().name;
   std::filesystem::create_directories(directory / "part");
@@ -266,23 +261,23 @@ TEST_CASE("reproduce takes over the seeds of other directories, and trains as ma
     const Outcome part =
         posbench_command(directory, fmt::format("reproduce {} -s {} -o part{}", claim, seeds + 2, words));
     CHECK(part.code == 2);
-    CHECK(part.error.find("cannot be continued: seeds") != std::string::npos);
+    CHECK(contains(part.error, "cannot be continued: seeds"));
   }
   // More seeds than a claim needs are judged; fewer are not.
-  CHECK(posbench_command(directory, "reproduce " + claim + " --judge-only -o more").code == 0);
+  succeeded(directory, "reproduce " + claim + " --judge-only -o more");
   const Outcome fewer =
       posbench_command(directory, fmt::format("reproduce {} --judge-only -s {} -o more", claim, seeds + 2));
   CHECK(fewer.code == 2);
-  CHECK(fewer.error.find(fmt::format("has {} of {} seeds; train the others with another -o and --with more",
-                                     seeds + 1, seeds + 2)) != std::string::npos);
+  CHECK(contains(fewer.error, fmt::format("has {} of {} seeds; train the others with another -o and --with more",
+                                          seeds + 1, seeds + 2)));
   // The settings of a run in --with matter only if -o does not have the run.
   std::filesystem::copy(directory / "more", directory / "other", std::filesystem::copy_options::recursive);
   Json report = read_json(directory / ("other/" + name + "/report.json"));
   report["config"]["evaluation"]["sequences"] = 1;
   directory.write("other/" + name + "/report.json", report.dump());
-  CHECK(posbench_command(directory, fmt::format("reproduce {} -q -o more --with other", claim)).code == 0);
+  succeeded(directory, fmt::format("reproduce {} -q -o more --with other", claim));
   const Outcome other =
       posbench_command(directory, fmt::format("reproduce {} --judge-only -o empty --with other", claim));
   CHECK(other.code == 2);
-  CHECK(other.error.find("has other settings than its claims: evaluation.sequences") != std::string::npos);
+  CHECK(contains(other.error, "has other settings than its claims: evaluation.sequences"));
 }

@@ -17,9 +17,7 @@ using namespace posbench;
 namespace {
 
 Json samples(const TemporaryDirectory& directory, const std::string& arguments) {
-  const Outcome outcome = posbench_command(directory, "sample --json -n 2 " + arguments);
-  INFO(outcome.error);
-  REQUIRE(outcome.code == 0);
+  const Outcome outcome = succeeded(directory, "sample --json -n 2 " + arguments);
   return Json::parse(outcome.out)["samples"];
 }
 
@@ -36,7 +34,7 @@ TEST_CASE("samples of every task at a length are scored, or the task refuses the
       try {
         set_length(*set.task, set.split, length);
       } catch (const InputError& error) {
-        CHECK(std::string(error.what()).find('\n') == std::string::npos);
+        CHECK_FALSE(contains(std::string(error.what()), '\n'));
         ++refused;
         continue;
       }
@@ -56,15 +54,15 @@ TEST_CASE("sample takes only a length that the task allows") {
   for (const std::string arguments : {"mqar --length 1", "listops --length 20", "set_disjointness --length 50000",
                                       "flip_flop --length 1", "induction_heads --length 3 --split ood_far"}) {
     CAPTURE(arguments);
-    CHECK(refusal(directory, "sample -n 1 " + arguments).find("length") != std::string::npos);
+    CHECK(contains(refusal(directory, "sample -n 1 " + arguments), "length"));
   }
   for (const std::string split : {"train", "in_distribution", "ood_length"}) {
     for (const Json& sample : samples(directory, "last_x_retrieval --length 9 --split " + split))
       CHECK(sample["length"] == 9);
   }
   CHECK(samples(directory, "flip_flop --length 9") == samples(directory, "flip_flop:length=9"));
-  CHECK(posbench_command(directory, "sample cumulative_majority --length 1")
-            .out.find("sample 0, length 1, 1 token; *") != std::string::npos);
+  CHECK(contains(posbench_command(directory, "sample cumulative_majority --length 1").out,
+                 "sample 0, length 1, 1 token; *"));
 }
 
 TEST_CASE("sample has the settings and the splits that export has") {
@@ -74,8 +72,7 @@ TEST_CASE("sample has the settings and the splits that export has") {
         "reverse_string:model.attention=bidirectional --split validation",
         "reverse_string:length=1..10 --split ood_near", "flip_flop:training.samples=1 --split train"}) {
     CAPTURE(arguments);
-    const Outcome lines = posbench_command(directory, "export -n 2 " + arguments);
-    REQUIRE(lines.code == 0);
+    const Outcome lines = succeeded(directory, "export -n 2 " + arguments);
     const std::string first = lines.out.substr(0, lines.out.find('\n')), second = lines.out.substr(first.size());
     const Json shown = samples(directory, arguments);
     CHECK(shown[0]["tokens"] == Json::parse(first)["tokens"]);
@@ -83,7 +80,6 @@ TEST_CASE("sample has the settings and the splits that export has") {
   }
   CHECK(samples(directory, "flip_flop:model.begin_token=true,length=16")[0]["tokens"].size() == 32);
   CHECK(samples(directory, "copy:model.attention=bidirectional") == samples(directory, "copy --layout slots"));
-  CHECK(refusal(directory, "sample lego:length=20 --split ood_length").find("from 2 to 26") != std::string::npos);
-  CHECK(refusal(directory, "sample lego --split trian").find("(train, validation, its splits: ") !=
-        std::string::npos);
+  CHECK(contains(refusal(directory, "sample lego:length=20 --split ood_length"), "from 2 to 26"));
+  CHECK(contains(refusal(directory, "sample lego --split trian"), "(train, validation, its splits: "));
 }

@@ -12,8 +12,7 @@ TEST_CASE("all tasks and all encodings run in every profile") {
   const TemporaryDirectory directory;
   for (const auto& [profile, text] : profiles()) {
     INFO(profile);
-    const Outcome outcome = posbench_command(directory, "run -t all -e all -s 1 --list-only --profile " + profile);
-    CHECK(outcome.code == 0);
+    const Outcome outcome = succeeded(directory, "run -t all -e all -s 1 --list-only --profile " + profile);
     CHECK(std::ranges::count(outcome.out, '\n') > 1000);
     CHECK(std::ranges::count(outcome.error, '\n') <= 2);  // a note for tasks, and one for encodings
   }
@@ -22,15 +21,13 @@ TEST_CASE("all tasks and all encodings run in every profile") {
 TEST_CASE("a pattern leaves out what the settings exclude, with one note that states the reason") {
   const TemporaryDirectory directory;
   const std::string run = "run --list-only -s 1 --set model.attention=bidirectional -t ";
-  const Outcome encodings = posbench_command(directory, run + "reverse_string -e 'rop*,pat*'");
-  CHECK(encodings.code == 0);
-  CHECK(encodings.out.find("path") == std::string::npos);
+  const Outcome encodings = succeeded(directory, run + "reverse_string -e 'rop*,pat*'");
+  CHECK_FALSE(contains(encodings.out, "path"));
   CHECK(encodings.error.starts_with(
       "note: 'rop*,pat*' leaves out path, path_fox, because these settings exclude them: encoding 'path' is "));
   CHECK(posbench_command(directory, run + "reverse_string -e 'rop*,pat*' -q").error.empty());
 
-  const Outcome tasks = posbench_command(directory, run + "'reverse_string,flip_flo*' -e none");
-  CHECK(tasks.code == 0);
+  const Outcome tasks = succeeded(directory, run + "'reverse_string,flip_flo*' -e none");
   CHECK(tasks.out == "reverse_string none 0\n");
   CHECK(tasks.error.starts_with("note: 'reverse_string,flip_flo*' leaves out flip_flop, because "));
 }
@@ -40,23 +37,21 @@ TEST_CASE("a name that the settings exclude is refused, also if a pattern select
   const std::string run = "run --list-only -s 1 --set model.attention=bidirectional ";
   for (const char* selection : {"-t reverse_string -e 'rop*,path'", "-t reverse_string -e 'path,pa*'"}) {
     INFO(selection);
-    CHECK(refusal(directory, run + selection).find("encoding 'path' is defined for causal models only") !=
-          std::string::npos);
+    CHECK(contains(refusal(directory, run + selection), "encoding 'path' is defined for causal models only"));
   }
   for (const char* selection : {"-t flip_flop -e 'rop*'", "-t 'flip_flo*' -e rope"}) {
     INFO(selection);
-    CHECK(refusal(directory, run + selection).find("task 'flip_flop' has target positions inside its sequences") !=
-          std::string::npos);
+    CHECK(contains(refusal(directory, run + selection),
+                   "task 'flip_flop' has target positions inside its sequences"));
   }
 }
 
 TEST_CASE("a pattern of tasks leaves out those that a named encoding excludes") {
   const TemporaryDirectory directory;
   const std::string named = refusal(directory, "run --list-only -s 1 -t 'counting,flip_*' -e randomized:max=40");
-  CHECK(named.find("encoding 'randomized': max is 40, less than the longest sequence") != std::string::npos);
-  const Outcome pattern = posbench_command(directory, "run --list-only -s 1 -t all -e randomized:max=300");
-  CHECK(pattern.code == 0);
-  CHECK(pattern.error.find("encoding 'randomized': max is 300, less than") != std::string::npos);
+  CHECK(contains(named, "encoding 'randomized': max is 40, less than the longest sequence"));
+  const Outcome pattern = succeeded(directory, "run --list-only -s 1 -t all -e randomized:max=300");
+  CHECK(contains(pattern.error, "encoding 'randomized': max is 300, less than"));
 }
 
 TEST_CASE("if the settings exclude everything that a pattern selects, the error states the first reason") {
@@ -65,5 +60,5 @@ TEST_CASE("if the settings exclude everything that a pattern selects, the error 
       directory, "run --list-only -t 'reverse_s*,bucket_*' -e path --set model.attention=bidirectional");
   CHECK(outcome.code == 2);
   CHECK(outcome.error.starts_with("posbench: 'reverse_s*,bucket_*' selects nothing that these settings allow: "));
-  CHECK(outcome.error.find("encoding 'path' is defined for causal models only") != std::string::npos);
+  CHECK(contains(outcome.error, "encoding 'path' is defined for causal models only"));
 }

@@ -20,9 +20,7 @@ using namespace posbench;
 namespace {
 
 Json vectors(const TemporaryDirectory& directory, const std::string& arguments) {
-  const Outcome outcome = posbench_command(directory, "export " + arguments);
-  INFO(outcome.error);
-  REQUIRE(outcome.code == 0);
+  const Outcome outcome = succeeded(directory, "export " + arguments);
   return parse_json(outcome.out, "output");
 }
 
@@ -72,7 +70,7 @@ TEST_CASE("vectors rotate queries and keys by angles that are position times inv
           1e-12);
   }
   check_products(arrays);
-  CHECK(json["encodings"][0]["equation"].get<std::string>().find("R(p) rotates") != std::string::npos);
+  CHECK(contains(json["encodings"][0]["equation"].get<std::string>(), "R(p) rotates"));
   CHECK(json["axes"]["rotated_q"] == Json({"head", "position", "channel"}));
 }
 
@@ -120,8 +118,7 @@ TEST_CASE("vectors are the arrays that an encoding has, for every encoding and v
 TEST_CASE("vectors have the same values as JSON and safetensors, for the same seed") {
   const TemporaryDirectory directory;
   const std::string command = "export t5_bias --heads 3 -s 5 -o ";
-  for (const std::string file : {"a.json", "b.safetensors"})
-    REQUIRE(posbench_command(directory, command + file).code == 0);
+  for (const std::string file : {"a.json", "b.safetensors"}) succeeded(directory, command + file);
   const Json json = read_json(directory / "a.json");
   const std::string file = "b.safetensors";
   const std::string bytes = read_whole(directory / file);
@@ -134,12 +131,11 @@ TEST_CASE("vectors have the same values as JSON and safetensors, for the same se
   Json manifest = json;
   manifest.erase("arrays");
   CHECK(read_json(directory / (file + ".manifest.json")) == manifest);
-  const Outcome same = posbench_command(directory, "check t5_bias --heads 3 -s 5 --against " + file);
-  CHECK(same.code == 0);
-  CHECK(same.out.find("DIFFERENT") == std::string::npos);
+  const Outcome same = succeeded(directory, "check t5_bias --heads 3 -s 5 --against " + file);
+  CHECK_FALSE(contains(same.out, "DIFFERENT"));
   const Outcome other = posbench_command(directory, "check t5_bias --heads 3 -s 6 --against " + file);
   CHECK(other.code == 1);
-  CHECK(other.out.find("DIFFERENT") != std::string::npos);
+  CHECK(contains(other.out, "DIFFERENT"));
 }
 
 TEST_CASE("vectors are computed with the inputs of a file") {
@@ -180,7 +176,7 @@ TEST_CASE(
   theirs["scores"][1][9][4] = 100;
   const Outcome outcome = against(directory, "rope --json", theirs);
   CHECK(outcome.code == 1);
-  CHECK(outcome.out.find("head 1, query 9, key 4: theirs 100,") != std::string::npos);
+  CHECK(contains(outcome.out, "head 1, query 9, key 4: theirs 100,"));
 }
 
 TEST_CASE("check --against allows differences in proportion to values above 1") {

@@ -16,10 +16,9 @@ using namespace posbench;
 
 TEST_CASE("answers at multiples of the trained length give the length grids of the run") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory,
-                           "run --profile smoke -t flip_flop -e alibi --set evaluation.grid=128 --set "
-                           "evaluation.grid_rules=2 --save-models -q -o run")
-              .code == 0);
+  succeeded(directory,
+            "run --profile smoke -t flip_flop -e alibi --set evaluation.grid=128 --set "
+            "evaluation.grid_rules=2 --save-models -q -o run");
   const Report run = read_report(directory / "run/report.json");
   const std::vector<GridResult>& expected = run.experiments.at(0).grids;
   REQUIRE(expected.size() >= 2);
@@ -36,9 +35,9 @@ TEST_CASE("answers at multiples of the trained length give the length grids of t
   for (const GridResult& grid : expected)
     for (const GridPoint& point : grid.points)
       multiples += answer(fmt::format("{}={}x", grid.option, point.multiple), 128);
-  REQUIRE(posbench_command(directory, "score" + splits + multiples + " -o scored.json").code == 0);
+  succeeded(directory, "score" + splits + multiples + " -o scored.json");
   CHECK(read_report(directory / "scored.json").experiments.at(0).grids == expected);
-  REQUIRE(posbench_command(directory, "score" + splits + " -o without.json").code == 0);
+  succeeded(directory, "score" + splits + " -o without.json");
   CHECK(read_report(directory / "without.json").experiments.at(0).grids.empty());
   const auto refused = [&](const std::string& files) {
     const Outcome done = posbench_command(directory, "score" + splits + files + " -o x.json");
@@ -56,7 +55,7 @@ TEST_CASE("answers at multiples of the trained length give the length grids of t
   about["model"]["grid_end"] = {{"length", "its table has 64 rows"}};
   about.erase("crc32");
   write_file(directory / "length=1x.safetensors.manifest.json", to_file_json(about));
-  REQUIRE(posbench_command(directory, "score" + splits + " length=1x.safetensors -o ended.json").code == 0);
+  succeeded(directory, "score" + splits + " length=1x.safetensors -o ended.json");
   const GridResult ended = read_report(directory / "ended.json").experiments.at(0).grids.at(0);
   CHECK(ended.points.size() == 1);
   CHECK((ended.end == GridEnd::encoding && ended.reason == "its table has 64 rows"));

@@ -37,10 +37,9 @@ using Ints = std::vector<int>;
 
 /// A small run with saved models.
 void run_two_encodings(const TemporaryDirectory& directory) {
-  REQUIRE(posbench_command(directory,
-                           "run --profile smoke -t last_x_retrieval -e cope,randomized -s 3, --save-models "
-                           "-q -o run")
-              .code == 0);
+  succeeded(directory,
+            "run --profile smoke -t last_x_retrieval -e cope,randomized -s 3, --save-models "
+            "-q -o run");
 }
 
 std::vector<std::string> splits_of(const TemporaryDirectory& directory) {
@@ -75,12 +74,9 @@ TEST_CASE("exported samples equal those of a run") {
                                                                          {"addition", "validation"},
                                                                          {"minesweeper", "test:ood_both"},
                                                                          {"dyck", "train"}}));
-  const Outcome out = posbench_command(
+  const Outcome out = succeeded(
       directory, "export " + task + " --purpose " + purpose + " -s 5 --first 7 -n 20 --manifest about.json");
-  REQUIRE(out.code == 0);
-  REQUIRE(posbench_command(directory,
-                           "export " + task + " --purpose " + purpose + " -s 5 --first 7 -n 20 -o x.safetensors")
-              .code == 0);
+  succeeded(directory, "export " + task + " --purpose " + purpose + " -s 5 --first 7 -n 20 -o x.safetensors");
   const std::vector<Json> lines = read_lines(out.out);
   REQUIRE(lines.size() == 20);
   const std::string bytes = read_whole(directory / "x.safetensors");
@@ -146,8 +142,8 @@ TEST_CASE("the answers of a saved model give the report of its run, with equal c
       CHECK(split == run.experiments[n].splits[i]);
     }
   }
-  CHECK(posbench_command(directory, "report run scored.json -o page.html").code == 0);
-  CHECK(posbench_command(directory, "compare run scored.json").code == 0);
+  succeeded(directory, "report run scored.json -o page.html");
+  succeeded(directory, "compare run scored.json");
 }
 
 TEST_CASE("exported logits and maps belong to their samples, and attention is the softmax of the scores") {
@@ -191,9 +187,8 @@ TEST_CASE("answers of another program's model become a report that can be merged
   run_two_encodings(directory);
   std::string files;
   for (const std::string& split : splits_of(directory)) {
-    REQUIRE(posbench_command(directory, "export last_x_retrieval --profile smoke -s 3 --purpose test:" + split +
-                                            " -n 8 -o " + split + ".jsonl")
-                .code == 0);
+    succeeded(directory, "export last_x_retrieval --profile smoke -s 3 --purpose test:" + split + " -n 8 -o " +
+                             split + ".jsonl");
     std::string answers;
     for (const Json& line : read_lines(read_whole(directory / (split + ".jsonl")))) {
       Ints ids;
@@ -218,8 +213,7 @@ TEST_CASE("answers of another program's model become a report that can be merged
   CHECK(e.description == "knows it all");
   for (const SplitResult& split : e.splits) CHECK((split.token.correct == split.token.total && !split.loss));
   CHECK_FALSE(report.config.contains("training"));
-  const Outcome beside = posbench_command(directory, "report run oracle.json");
-  CHECK(beside.code == 0);
+  const Outcome beside = succeeded(directory, "report run oracle.json");
   CHECK(beside.out.find("oracle") != beside.out.npos);
   for (const char* file : {"r.html", "r.csv", "r.jsonl", "r.JSON"}) {
     CHECK(refusal(directory, fmt::format("score{} --name oracle -o {}", files, file)) ==
@@ -240,7 +234,7 @@ TEST_CASE("answers of another program's model become a report that can be merged
   directory.write("much.jsonl", "{\"index\": 0, \"answers\": [0]}\n");
   const Outcome missing = posbench_command(directory, "score much.jsonl -o both.json");
   CHECK(missing.code == 2);
-  CHECK(missing.error.find("sample 1 is missing; expected 0 to 999999999999") != std::string::npos);
+  CHECK(contains(missing.error, "sample 1 is missing; expected 0 to 999999999999"));
   failed["count"] = 777;
   failed["model"]["name"] = "other";
   directory.write("other.manifest.json", failed.dump());
@@ -256,7 +250,7 @@ TEST_CASE("answers of another program's model become a report that can be merged
   CHECK(read_report(directory / "both.json").config.at("evaluation").at("sequences") == 8);
   const Outcome again = posbench_command(directory, "check oracle.json");
   CHECK(again.code == 2);
-  CHECK(again.error.find("is not the report of a run: its models were trained elsewhere") != std::string::npos);
+  CHECK(contains(again.error, "is not the report of a run: its models were trained elsewhere"));
   CHECK_THAT(refusal(directory, "compare run oracle.json --match cope=oracle"),
              ContainsSubstring("--allow-different-budget"));
   CHECK(posbench_command(directory, "compare run oracle.json --match cope=oracle --allow-different-budget").code ==
@@ -305,21 +299,21 @@ TEST_CASE_METHOD(Exported, "answers that cannot be scored are refused in one lin
   CHECK(refused(line(0, "\"logits\": [[1, 2]]") + line(1, one), about) ==
         "posbench: a.jsonl:2: expected 'answers' in every line, or 'logits' in every line");
   CHECK(refused(good.substr(0, good.size() - 5), about).starts_with("posbench: a.jsonl:3: not JSON: "));
-  CHECK(refused(good, about, "a.jsonl", "").find("model.name is missing") != std::string::npos);
+  CHECK(contains(refused(good, about, "a.jsonl", ""), "model.name is missing"));
   for (const std::string file : {"a.jsonl", "a.JSONL"}) {  // the other splits are missing
-    CHECK(refused(good, about, file).find("split 'ood_") != std::string::npos);
-    CHECK(refused(good.substr(0, good.size() - 1), about, file).find("split 'ood_") != std::string::npos);
+    CHECK(contains(refused(good, about, file), "split 'ood_"));
+    CHECK(contains(refused(good.substr(0, good.size() - 1), about, file), "split 'ood_"));
   }
   Json other = about;
   other["task_version"] = 99;
-  CHECK(refused(good, other).find("task_version is 99, but 'even_pairs' has version") != std::string::npos);
+  CHECK(contains(refused(good, other), "task_version is 99, but 'even_pairs' has version"));
   other = about;
   other["purpose"] = "train";
-  CHECK(refused(good, other).find("expected answers to test samples") != std::string::npos);
+  CHECK(contains(refused(good, other), "expected answers to test samples"));
   other = about;
   other.erase("config");
-  CHECK(refused(good, other).find("config is missing") != std::string::npos);
-  CHECK(refused("PK\3\4 and no more", about, "a.npz").find("a.npz: .npz is no longer read") != std::string::npos);
+  CHECK(contains(refused(good, other), "config is missing"));
+  CHECK(contains(refused("PK\3\4 and no more", about, "a.npz"), "a.npz: .npz is no longer read"));
   CHECK(refused(good.substr(0, good.size() - 1) + std::string("\0x", 2), about) ==
         "posbench: a.jsonl:3: not JSON: it contains a zero byte");
 }
@@ -353,7 +347,7 @@ TEST_CASE("the losses of a traced run are those of its learning curve") {
   const TemporaryDirectory directory;
   const std::string flags =
       "run --profile smoke -t flip_flop -e cope --learning-rates 1e-3,3e-3 --trace-loss -q --checkpoint-every 0 -o ";
-  REQUIRE(posbench_command(directory, flags + "whole").code == 0);
+  succeeded(directory, flags + "whole");
   const std::string text = read_whole(directory / "whole/losses/flip_flop-cope-0.csv");
   CHECK(text.starts_with("learning_rate,step,loss\n"));
   const ExperimentResult e = read_report(directory / "whole/report.json").experiments.at(0);

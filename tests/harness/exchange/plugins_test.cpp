@@ -27,7 +27,7 @@ TEST_CASE("a plug-in that fails is named, also if it ends the program or throws 
       const std::string error = refusal(directory, fmt::format("--plugin '{}' {}", POSBENCH_MARKED_TASK, command));
       INFO(error);
       CHECK(error.starts_with("posbench: plug-in '" POSBENCH_MARKED_TASK "': "));
-      CHECK(error.find(message) != std::string::npos);
+      CHECK(contains(error, message));
     }
   }
   ::unsetenv("MARKED_TASK");
@@ -57,12 +57,10 @@ TEST_CASE("plug-ins are loaded together") {
   const TemporaryDirectory directory;
   const Outcome both =
       posbench_command(directory, "--plugin '" POSBENCH_MARKED_TASK "' --plugin '" POSBENCH_MINE "' list tasks");
-  CHECK(both.out.find("  marked_task ") != std::string::npos);
-  CHECK(both.out.find("  first_token ") != std::string::npos);
+  CHECK(contains(both.out, "  marked_task "));
+  CHECK(contains(both.out, "  first_token "));
   for (const char* command : {"list tasks", "show marked_task", "show marked_task --format markdown"}) {
-    const Outcome shown =
-        posbench_command(directory, fmt::format("--plugin '{}' {}", POSBENCH_MARKED_TASK, command));
-    CHECK(shown.code == 0);
-    CHECK(shown.out.find('\x1b') == std::string::npos);
+    const Outcome shown = succeeded(directory, fmt::format("--plugin '{}' {}", POSBENCH_MARKED_TASK, command));
+    CHECK_FALSE(contains(shown.out, '\x1b'));
   }
 }

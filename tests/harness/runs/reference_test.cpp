@@ -50,10 +50,8 @@ TEST_CASE("repeated experiments of the reference report give the same numbers", 
   const std::filesystem::path reference =
       std::filesystem::path(POSBENCH_SOURCE_DIR) / "results/data/reference/report.json";
   const TemporaryDirectory directory;
-  const Outcome again =
-      posbench_command(directory, "run --config " + reference.string() + " -t " + task + " -e " + encoding +
-                                      " -s " + std::to_string(seed) + ", -q -o again");
-  REQUIRE(again.code == 0);
+  const Outcome again = succeeded(directory, "run --config " + reference.string() + " -t " + task + " -e " +
+                                                 encoding + " -s " + std::to_string(seed) + ", -q -o again");
   const Report kept = read_report(reference), made = read_report(directory / "again/report.json");
   const ExperimentResult expected = find(kept, task, encoding, seed);
   CHECK(!expected.splits.at(0).by_length.empty());

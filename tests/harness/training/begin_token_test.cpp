@@ -133,7 +133,7 @@ TEST_CASE("a configuration has model.begin_token only if it is true") {
   const std::string default_config = to_json(config).dump();
   config.set("model.begin_token", "false");
   CHECK(to_json(config).dump() == default_config);
-  CHECK(default_config.find("begin_token") == std::string::npos);
+  CHECK_FALSE(contains(default_config, "begin_token"));
   config.set("model.begin_token", "true");
   CHECK(to_json(config)["model"]["begin_token"] == true);
   CHECK(config_from_json(to_json(config), "c.json").model.begin_token);
@@ -150,14 +150,13 @@ TEST_CASE("check, inspect, export and score follow model.begin_token") {
   INFO(verified.out << verified.error);
   CHECK(verified.code == 0);
 
-  const Outcome seen = posbench_command(directory, "inspect r parity_check none --format json");
-  REQUIRE(seen.code == 0);
+  const Outcome seen = succeeded(directory, "inspect r parity_check none --format json");
   const Json inspection = Json::parse(seen.out);
   const Json words = inspection.at("words");
   CHECK(words.at(0) == "[begin]");
   CHECK(inspection.at("scored") == Json{words.size() - 1});
   CHECK(inspection.at("maps").at(0).at("values").size() == words.size());
-  CHECK(posbench_command(directory, "inspect r parity_check none --over 4").code == 0);
+  succeeded(directory, "inspect r parity_check none --over 4");
 
   std::string answers;
   const Json splits = without_context(directory / "r/report.json").at("experiments").at(0).at("splits");
@@ -167,14 +166,12 @@ TEST_CASE("check, inspect, export and score follow model.begin_token") {
             0);
     answers += file;
   }
-  const Outcome scored = posbench_command(directory, "score" + answers + " -o scored.json");
-  INFO(scored.error);
-  REQUIRE(scored.code == 0);
+  const Outcome scored = succeeded(directory, "score" + answers + " -o scored.json");
   const Json again = Json::parse(read_whole(directory / "scored.json")).at("experiments").at(0).at("splits");
   REQUIRE(again.size() == splits.size());
   for (size_t n = 0; n < splits.size(); ++n) CHECK(again[n].at("token") == splits[n].at("token"));
 
-  REQUIRE(posbench_command(directory, "export parity_check -n 1 -o x.jsonl" + settings).code == 0);
+  succeeded(directory, "export parity_check -n 1 -o x.jsonl" + settings);
   const Json manifest = Json::parse(read_whole(directory / "x.jsonl.manifest.json"));
   const int outputs = manifest.at("outputs");
   CHECK(manifest.at("vocabulary") == outputs + 1);

@@ -47,24 +47,21 @@ TEST_CASE("saved models with options of blocks and combined encodings are read b
   const std::string settings =
       "--set model.norm_kind=rms_norm --set model.activation=swiglu --set model.biases=false --set "
       "model.window=6 --set model.loops=2 --set evaluation.loops=3";
-  REQUIRE(posbench_command(directory, "run --profile smoke -t flip_flop -e " + encoding +
-                                          " --set model.layers=2 -q --save-models -o r " + settings)
-              .code == 0);
-  CHECK(posbench_command(directory, "export r flip_flop " + encoding + " -n 4 -o logits.safetensors").code == 0);
-  const Outcome seen = posbench_command(directory, "inspect r flip_flop " + encoding + " --format json");
-  CHECK(seen.code == 0);
-  CHECK(read_whole(directory / "r/report.json").find("\"window\"") != std::string::npos);
+  succeeded(directory, "run --profile smoke -t flip_flop -e " + encoding +
+                           " --set model.layers=2 -q --save-models -o r " + settings);
+  succeeded(directory, "export r flip_flop " + encoding + " -n 4 -o logits.safetensors");
+  succeeded(directory, "inspect r flip_flop " + encoding + " --format json");
+  CHECK(contains(read_whole(directory / "r/report.json"), "\"window\""));
 }
 
 TEST_CASE("saved models with recurrent blocks give logits; inspect and export --maps refuse them") {
   const std::string block = GENERATE(from_range(block_kinds(/*recurrent=*/true)));
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory,
-                           "run --profile smoke -t parity_check -e none --set model.layers=2 -q "
-                           "--save-models -o r --set model.block=" +
-                               block)
-              .code == 0);
-  CHECK(posbench_command(directory, "export r parity_check none -n 4 -o logits.safetensors").code == 0);
+  succeeded(directory,
+            "run --profile smoke -t parity_check -e none --set model.layers=2 -q "
+            "--save-models -o r --set model.block=" +
+                block);
+  succeeded(directory, "export r parity_check none -n 4 -o logits.safetensors");
   const std::string expected = "the model has model.block=" + block +
                                ", which has neither scores nor attention weights; choose a model with attention";
   for (const std::string command : {"inspect r parity_check none", "inspect r parity_check none --over 4",
@@ -72,50 +69,46 @@ TEST_CASE("saved models with recurrent blocks give logits; inspect and export --
     const Outcome refused = posbench_command(directory, command);
     INFO(command << ": " << refused.error);
     CHECK(refused.code == 2);
-    CHECK(refused.error.find(expected) != std::string::npos);
+    CHECK(contains(refused.error, expected));
   }
   CHECK_FALSE(std::filesystem::exists(directory / "maps.safetensors"));
 }
 
 TEST_CASE("a saved model with recurrent layers and attention has maps of its layers with attention") {
   const TemporaryDirectory directory;
-  REQUIRE(posbench_command(directory,
-                           "run --profile smoke -t flip_flop -e rope -q --save-models -o r --set "
-                           "model.pattern=gated_delta:strength=2,attention --set model.convolution=a,b")
-              .code == 0);
-  CHECK(read_whole(directory / "r/report.json").find("\"block\":\"gated_delta:strength=2,attention\"") !=
-        std::string::npos);
+  succeeded(directory,
+            "run --profile smoke -t flip_flop -e rope -q --save-models -o r --set "
+            "model.pattern=gated_delta:strength=2,attention --set model.convolution=a,b");
+  CHECK(contains(read_whole(directory / "r/report.json"), "\"block\":\"gated_delta:strength=2,attention\""));
   const std::string maps = posbench_command(directory, "inspect r flip_flop rope --format json").out;
-  CHECK(maps.find("\"layer\": 1") != std::string::npos);
-  CHECK(maps.find("\"layer\": 0") == std::string::npos);
+  CHECK(contains(maps, "\"layer\": 1"));
+  CHECK_FALSE(contains(maps, "\"layer\": 0"));
   for (const std::string command : {"inspect r flip_flop rope --over 4", "inspect r flip_flop rope -o page.html",
                                     "export r flip_flop rope -n 4 --maps -o maps.safetensors"})
-    CHECK(posbench_command(directory, command).code == 0);
+    succeeded(directory, command);
 }
 
 TEST_CASE("options of blocks that exclude each other are refused in one line") {
   const TemporaryDirectory directory;
   const Outcome sinks = posbench_command(directory, "run -t flip_flop -e rope --set model.sinks=2 --list-only");
   CHECK(sinks.code == 2);
-  CHECK(sinks.error.find(
-            "model.sinks is 2, and model.window, model.segment and model.chunk are 0: all keys are seen; "
-            "set one of them or leave out model.sinks") != std::string::npos);
+  CHECK(contains(sinks.error,
+                 "model.sinks is 2, and model.window, model.segment and model.chunk are 0: all keys are seen; "
+                 "set one of them or leave out model.sinks"));
   const Outcome inner = posbench_command(
       directory, "run -t flip_flop -e rope --set model.block=attention --set model.feed_forward=8 --list-only");
   CHECK(inner.code == 2);
-  CHECK(inner.error.find("model.feed_forward is 8, and model.block=attention has no feed-forward layers") !=
-        std::string::npos);
+  CHECK(contains(inner.error, "model.feed_forward is 8, and model.block=attention has no feed-forward layers"));
   const Outcome place = posbench_command(
       directory, "run -t flip_flop -e none --set model.block=gated_delta --set model.convolution=b --list-only");
   CHECK(place.code == 2);
-  CHECK(place.error.find(
-            "model.convolution has b, and no layer of model.block=gated_delta has attention; leave b out") !=
-        std::string::npos);
+  CHECK(contains(place.error,
+                 "model.convolution has b, and no layer of model.block=gated_delta has attention; leave b out"));
   const Outcome biases = posbench_command(
       directory, "run -t flip_flop -e deberta:shared_projections=true --set model.biases=false -o r");
   CHECK(biases.code == 2);
-  CHECK(biases.error.find("set model.biases to true") != std::string::npos);
+  CHECK(contains(biases.error, "set model.biases to true"));
   const Outcome pattern = posbench_command(directory, "run -t flip_flop -e 'layers:of=(rope,none),every=4' -o r");
   CHECK(pattern.code == 2);
-  CHECK(pattern.error.find("set model.layers to 4 or more") != std::string::npos);
+  CHECK(contains(pattern.error, "set model.layers to 4 or more"));
 }

@@ -54,7 +54,7 @@ TEST_CASE("extensions without and with further training are separate rows") {
   const RunConfig config = extended("rope", "none", {"extend.steps=3", "extend.length=4x"});
   CHECK(to_json(config)["extend"] == Json{{"encodings", "none"}, {"steps", 3}, {"length", "4x"}});
   CHECK(to_json(config_from_json(to_json(config), "test")) == to_json(config));
-  CHECK(to_json(extended("rope", "none")).dump().find("length\":\"\"") == std::string::npos);
+  CHECK_FALSE(contains(to_json(extended("rope", "none")).dump(), "length\":\"\""));
   CHECK(make_suite(config).tasks[0]->further_training_task().lengths().max() == 64);
 }
 
@@ -179,9 +179,9 @@ TEST_CASE("extensions give the same bytes whole, in merged shards, resumed, and 
   CAPTURE(whole.error);
   REQUIRE(whole.code == 0);
   for (const std::string k : {"1", "2", "3"})
-    CHECK(posbench_command(directory, command + "--save-models --shard " + k + "/3 -o shard" + k).code == 0);
-  CHECK(posbench_command(directory, "merge shard1 shard2 shard3 -o merged").code == 0);
-  CHECK(posbench_command(directory, "run --config whole/report.json -j 1 -q -o again").code == 0);
+    succeeded(directory, command + "--save-models --shard " + k + "/3 -o shard" + k);
+  succeeded(directory, "merge shard1 shard2 shard3 -o merged");
+  succeeded(directory, "run --config whole/report.json -j 1 -q -o again");
   const Json json = without_context(directory / "whole/report.json");
   CHECK(json == without_context(directory / "merged/report.json"));
   CHECK(json.dump() == without_context(directory / "again/report.json").dump());
@@ -195,17 +195,16 @@ TEST_CASE("extensions give the same bytes whole, in merged shards, resumed, and 
   const std::string lines = read_whole(directory / "again/experiments.jsonl");
   const size_t second = lines.find('\n', lines.find('\n') + 1) + 1;
   directory.write("again/experiments.jsonl", lines.substr(0, second + 10));
-  CHECK(posbench_command(directory, "run --config whole/report.json -j 1 -q -o again --resume").code == 0);
+  succeeded(directory, "run --config whole/report.json -j 1 -q -o again --resume");
   CHECK(json.dump() == without_context(directory / "again/report.json").dump());
 
-  CHECK(posbench_command(directory, "report whole --format csv").out.find(",parent,further_steps") !=
-        std::string::npos);
-  CHECK(posbench_command(directory, "report whole").out.find("rope->none +5 steps") != std::string::npos);
-  CHECK(posbench_command(directory, "compare whole merged").code == 0);
-  CHECK(posbench_command(directory, "compare whole merged --match 'rope=rope->none'").code == 0);
+  CHECK(contains(posbench_command(directory, "report whole --format csv").out, ",parent,further_steps"));
+  CHECK(contains(posbench_command(directory, "report whole").out, "rope->none +5 steps"));
+  succeeded(directory, "compare whole merged");
+  succeeded(directory, "compare whole merged --match 'rope=rope->none'");
   const Outcome verified = posbench_command(directory, "check whole --sample 32");
-  CHECK(verified.out.find("32 of 32 experiments agree") != std::string::npos);
+  CHECK(contains(verified.out, "32 of 32 experiments agree"));
   const Outcome plan = posbench_command(directory, command + "--dry-run");
-  CHECK(plan.out.find("32 experiments; about ") != std::string::npos);
-  CHECK(plan.out.find("alibi and 2 of its extensions") != std::string::npos);
+  CHECK(contains(plan.out, "32 experiments; about "));
+  CHECK(contains(plan.out, "alibi and 2 of its extensions"));
 }
