@@ -34,7 +34,7 @@ TEST_CASE("samples of every task at a length are scored, or the task refuses the
       try {
         set_length(*set.task, set.split, length);
       } catch (const InputError& error) {
-        CHECK_FALSE(contains(std::string(error.what()), '\n'));
+        CHECK_FALSE(contains(std::string(error.what()), "\n"));
         ++refused;
         continue;
       }

@@ -61,6 +61,6 @@ TEST_CASE("plug-ins are loaded together") {
   CHECK(contains(both.out, "  first_token "));
   for (const char* command : {"list tasks", "show marked_task", "show marked_task --format markdown"}) {
     const Outcome shown = succeeded(directory, fmt::format("--plugin '{}' {}", POSBENCH_MARKED_TASK, command));
-    CHECK_FALSE(contains(shown.out, '\x1b'));
+    CHECK_FALSE(contains(shown.out, "\x1b"));
   }
 }
