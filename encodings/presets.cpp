@@ -28,6 +28,18 @@ const std::vector<Preset> kPresets{
          kDepth +
          "The window is a quarter of the trained length. RoPE has base 10000, the default of the code; that of "
          "the published weights was not checked."},
+    {.name = "deepseek_v4",
+     .spec = "sink_logit:base=(rope_partial:fraction=0.125,base=160000,values=rotated)",
+     .model = "DeepSeek V4",
+     .source = "huggingface/transformers, models/deepseek_v4/configuration_deepseek_v4.py and "
+               "modeling_deepseek_v4.py",
+     .pattern =
+         "Every head has a learned logit in its softmax. RoPE with base 160000 turns an eighth of each query and key, "
+         "and of the values, which are the keys; the output is turned back.",
+     .scaling =
+         "All layers see all keys. A query of DeepSeek V4 sees the last 128 tokens and summaries of 4 or 128 tokens, "
+         "which this spec leaves out. Heads share one key there and have their own here. With a head width of 16, "
+         "the eighth is 1 pair. The first two layers of DeepSeek-V4-Flash see the window alone, with base 10000."},
     {.name = "gemma3",
      .spec = "layers:of=(rope,(rope:base=1000000)),every=6,shorten=true,window=(0.25x,0)",
      .model = "Gemma 3",

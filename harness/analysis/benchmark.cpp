@@ -1,11 +1,17 @@
 #include "harness/analysis/benchmark.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
+#include "base/options.h"
 #include "base/random.h"
 #include "base/system.h"
 #include "model/denormals.h"
@@ -49,12 +55,26 @@ double product_peak() {
 }  // namespace
 
 ModelConfig model_config(const BenchmarkSize& size) {
-  ModelConfig config;
+  ModelOptions options;
+  options.layers = size.layers;
+  options.width = size.width;
+  options.heads = size.heads;
+  options.causal = size.causal;
+  OptionTable table;
+  options.describe(table);
+  const std::string section = "model.";
+  for (const std::string& setting : size.settings) {
+    const size_t equals = setting.find('=');
+    if (!setting.starts_with(section) || equals == setting.npos) {
+      throw InputError(
+          fmt::format("--set {}: expected a setting of the model, as in --set model.convolution=a,b", setting));
+    }
+    table.set(setting.substr(section.size(), equals - section.size()), setting.substr(equals + 1), "model");
+  }
+  if (options.begin_token)
+    throw InputError("model.begin_token is true, and bench has no task that reads the token; leave it out");
+  ModelConfig config = options.config();
   config.vocabulary = kVocabulary;
-  config.layers = size.layers;
-  config.width = size.width;
-  config.heads = size.heads;
-  config.causal = size.causal;
   config.trained_length = config.longest = size.length;
   return config;
 }
@@ -101,6 +121,10 @@ double BenchmarkedModel::seconds_of_step() {
 
 double BenchmarkedModel::seconds_of_evaluation() {
   return mean_seconds([this] { evaluate(); });
+}
+
+std::string BenchmarkedModel::name() const {
+  return fmt::format("{}{}{}", spec.text(), size_.settings.empty() ? "" : " ", fmt::join(size_.settings, " "));
 }
 
 double BenchmarkedModel::gflop() const {

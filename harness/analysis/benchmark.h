@@ -15,9 +15,10 @@ struct BenchmarkSize {
   int layers, width, heads, length;
   bool causal;
   int batch;
+  std::vector<std::string> settings = {};  // "model.convolution=a,b": others of the model
 };
 
-/// Returns the model of this size, without its encoding.
+/// Returns the model of this size, without its encoding. Throws InputError for a setting that is not valid.
 ModelConfig model_config(const BenchmarkSize&);
 
 /// A model of one encoding and size in training on random tokens.
@@ -34,6 +35,8 @@ class BenchmarkedModel {
   /// Returns the GFLOP of a training step: twice the multiply-adds, once forward and twice backward.
   double gflop() const;
   Index parameters() const { return model_.layout.count(); }
+  /// Returns the encoding and the settings.
+  std::string name() const;
   const Parameters& values() const { return state_.parameters; }
 
   Spec spec;

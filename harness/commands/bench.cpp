@@ -42,6 +42,7 @@ struct BenchRequest {
   std::vector<int> lengths;  // empty: those of the sizes
   std::string sizes = "all";
   std::optional<std::string> encodings;  // empty: kBenchEncodings
+  std::vector<std::string> settings;     // of the models that are compared with plain ones
   int repetitions = 5;
   int batch = 0;  // 0: that of the size
   Output output;
@@ -72,6 +73,11 @@ std::vector<BenchmarkSize> select_sizes(const BenchRequest& request) {
     }
   }
   if (selected.empty()) throw InputError("--sizes is empty, expected quick, che, cope, tiny or all");
+  for (BenchmarkSize& size : selected) {
+    size.settings = request.settings;
+    const ModelConfig config = model_config(size);
+    size.layers = config.layers, size.width = config.width, size.heads = config.heads, size.causal = config.causal;
+  }
   if (request.batch > 0) {
     for (BenchmarkSize& size : selected) size.batch = request.batch;
   }
@@ -122,6 +128,7 @@ Json to_json(const BenchmarkedModel& m, const BenchmarkSize& size) {
   return {{"size", size.name},
           {"length", size.length},
           {"encoding", m.spec.text()},
+          {"name", m.name()},
           {"layers", size.layers},
           {"width", size.width},
           {"heads", size.heads},
@@ -188,7 +195,7 @@ std::vector<Cell> step_row(const BenchmarkedModel& m, const BenchmarkSize& size)
   const double step = median_and_range(m.step_seconds).median;
   return {size.name,
           fmt::format("{}", size.length),
-          m.spec.text(),
+          m.name(),
           fmt::format("{:.2f}", step * 1e3),
           fmt::format("{:.0f}", m.tokens() / step),
           fmt::format("{:.1f}", m.gflop() / step),
@@ -209,6 +216,11 @@ void bench_steps(const BenchRequest& request) {
     Progress status("measuring steps");
     for (const BenchmarkSize& size : selected) {
       Models models;
+      if (!size.settings.empty()) {
+        BenchmarkSize plain = size;
+        plain.settings.clear();
+        models.push_back(std::make_unique<BenchmarkedModel>(specs.front(), plain));
+      }
       for (const Spec& spec : specs) {
         if (can_build(spec, size)) models.push_back(std::make_unique<BenchmarkedModel>(spec, size));
       }
@@ -217,7 +229,7 @@ void bench_steps(const BenchRequest& request) {
       measure(models, request.repetitions);
       for (const auto& model : models) {
         result["benchmarks"].push_back(to_json(*model, size));
-        growth[{size.name, model->spec.text()}][size.length] =
+        growth[{size.name, model->name()}][size.length] =
             1e3 * median_and_range(model->step_seconds).median / size.batch;
         table.rows.push_back(step_row(*model, size));
       }
@@ -228,7 +240,7 @@ void bench_steps(const BenchRequest& request) {
   document.blocks.emplace_back(Note{
       "tokens/s, GFLOP/s: in training. of peak: GFLOP/s as a share of the speed of the machine's matrix products. "
       "evaluated/s: tokens per second in evaluation. training cost, evaluation cost: the time relative to that of "
-      "'none'."});
+      "'none', without --set."});
   std::erase_if(growth, [](const auto& of_model) { return of_model.second.size() < 2; });
   if (!growth.empty()) {
     for (const auto& [name, by_length] : growth)
@@ -253,6 +265,12 @@ void add_bench(CommandLine& line) {
       .list("-e,--encodings", request->encodings, ValueKind::encoding,
             "comma-separated encodings: names, specs and globs; may be repeated; 'none' is always measured")
       .default_text(kBenchEncodings);
+  command
+      .name(
+          "--set", request->settings, ValueKind::setting,
+          "one setting of the models, as in --set model.convolution=a,b; costs are relative to 'none' without the "
+          "settings; may be repeated")
+      .repeated();
   command.text("--sizes", request->sizes, "comma-separated sizes of models: quick, che, cope, tiny, or all");
   command
       .number("--length", request->lengths, 1, 1 << 16, "lengths of sequences in tokens, as in 64,256,1024,4096")
@@ -266,7 +284,8 @@ void add_bench(CommandLine& line) {
   command.explain(
       {{"posbench bench", ""},
        {"posbench bench -e all --sizes che,cope --json", ""},
-       {"posbench bench -e none,cope --sizes cope --length 64,256,1024,4096", "growth with the length"}});
+       {"posbench bench -e none,cope --sizes cope --length 64,256,1024,4096", "growth with the length"},
+       {"posbench bench -e none --sizes quick --set model.convolution=a,b,c,d", "cost of a setting"}});
   command.run([request, &line] {
     request->command = line.arguments;
     check_cpu_clock();

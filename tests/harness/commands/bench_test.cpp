@@ -40,3 +40,20 @@ TEST_CASE("bench takes the sequences of a batch, and shows the growth of sizes w
   REQUIRE(growth.size() == 1);
   CHECK(growth[0]["size"] == "che");
 }
+
+TEST_CASE("bench states the cost of settings of the model relative to a plain model of the same size") {
+  const std::string bench = "bench -q -e none,rope -r 1 --sizes tiny --json --set ";
+  const Json rows =
+      Json::parse(posbench_command({}, bench + "model.pattern=gated_delta,sequential,sequential").out);
+  REQUIRE(rows["benchmarks"].size() == 3);
+  const Json &plain = rows["benchmarks"][0], &with_setting = rows["benchmarks"][1];
+  CHECK(plain["name"] == "none");
+  CHECK(plain["relative_cost"] == 1);
+  CHECK(plain["layers"] == 3);
+  CHECK(with_setting["name"] == "none model.pattern=gated_delta,sequential,sequential");
+  CHECK(with_setting["layers"] == 3);
+  CHECK(with_setting["parameters"] > plain["parameters"]);
+  CHECK(rows["benchmarks"][2]["encoding"] == "rope");
+  for (const char* other : {"training.steps=3", "model.begin_token=true", "model.norms=pre", "smear"})
+    CHECK(posbench_command({}, bench + other).code == 2);
+}

@@ -104,7 +104,7 @@ TEST_CASE("every profile can be run") {
         make_config({.profile = name,
                      .seeds = "1",
                      .learning_rates = "1e-3",
-                     .settings = {"model.layers=2", "model.width=16", "model.heads=2", "model.feed_forward=32",
+                     .settings = {"model.layers=4", "model.width=16", "model.heads=2", "model.feed_forward=32",
                                   "training.steps=1", "training.batch=1", "training.validation_sequences=1",
                                   "evaluation.sequences=1"}});
     const Suite suite = make_suite(small);
