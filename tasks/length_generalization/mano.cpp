@@ -1,6 +1,6 @@
 // Evaluates an expression in prefix notation modulo a number.
 //
-//   * + 3 4 - 1 2 =   ->   16        (3 + 4) * (1 - 2) = -7, which is 16 modulo 23
+//   * + 3 4 - 1 2 =   ->   3         (3 + 4) * (1 - 2) = -7, which is 3 modulo 5
 //
 // An expression of n operators is a number if n = 0. Otherwise it is a uniform operator and two expressions, of
 // l and n - 1 - l operators. Numbers are uniform, and l is uniform over 0 .. n - 1.
@@ -17,6 +17,7 @@ namespace {
 const TaskInfo kInfo{
     .name = "mano",
     .family = "length_generalization",
+    .version = 2,
     .aspects = {Aspect::arithmetic, Aspect::hierarchy},
     .definition =
         "The model reads an expression of additions, subtractions and multiplications in prefix notation, and answers "
@@ -30,7 +31,8 @@ const TaskInfo kInfo{
         "The code computes modulo 23, trains on 1 to L operators, L of 10, 13 or 16, with models of 6 to 12 layers, "
         "and tests with L. Its expressions have the same distribution. Each operator has two names, and a token before "
         "the expression states the number of operators; a token for an untrained number would mean nothing, so that "
-        "it is left out here. The splits are ours.",
+        "it is left out here. The splits are ours. Here the modulus is 5, because a model of the quick profile learns "
+        "these tables.",
     .length_unit = "operators",
     .splits = {{"in_distribution", {}, "the trained numbers of operators"},
                {"ood_length", {{"length", "2x"}}, "twice the operators, nested at random"},
@@ -38,14 +40,14 @@ const TaskInfo kInfo{
                {"ood_right",
                 {{"length", "2x"}, {"shape", "right"}},
                 "twice the operators, one number after each"}},
-    .largest_answer_fraction = 0.08,
-    .shortcuts = {.token = 0.09, .neighbor = 0.28, .count = 0.3, .position = 0.09},
+    .largest_answer_fraction = 0.3,
+    .shortcuts = {.token = 0.3, .neighbor = 0.4, .count = 0.4, .position = 0.3},
 };
 
 enum class Shape { any, left, right };
 struct Options {
   Integers length{1, 2};
-  int modulus = 23;
+  int modulus = 5;
   Shape shape = Shape::any;
   void describe(OptionTable& o) {
     o.integers("length", length, 1, 10000, "operators");

@@ -44,6 +44,10 @@ const TaskInfo kInfo{
                {"ood_length", {{"length", "1x..1.5x"}}, "more nodes"},
                {"ood_chain", {{"degree", "1"}}, "one parent at most, so that the ancestors are a chain"}},
     .shortcuts = {.token = 0.36, .neighbor = 0.33, .count = 0.29},
+    .learnability = Learnability::open,
+    .learnability_note =
+        "With length=3..4 and seed 0, a model of the quick profile with rope has 0.6 of the validation sequences right "
+        "after 1,200 steps at a learning rate of 1e-3. It still improved when its training was stopped.",
 };
 
 struct Options {

@@ -49,6 +49,10 @@ const TaskInfo kInfo{
     .far = TaskInfo::Far{},
     .largest_answer_fraction = 0.1,
     .shortcuts = {.token = 0.22, .neighbor = 0.23, .count = 0.25, .position = 0.12},
+    .learnability = Learnability::open,
+    .learnability_note =
+        "With steps=1,pieces=1 and seed 0, a model of the quick profile with rope has 0.2 of the sequences right after "
+        "1,700 steps at a learning rate of 1e-3, as often as a guess among the names. Longer training was not tried.",
 };
 
 struct Options {

@@ -41,6 +41,11 @@ const TaskInfo kInfo{
                {"ood_keys", {{"keys", "2x"}}, "more keys, with fewer updates of each"},
                {"ood_sums", {{"reset", "0"}}, "longer sums, since only the first update of a key sets its state"}},
     .shortcuts = {.token = 0.32, .neighbor = 0.31, .count = 0.3},
+    .learnability = Learnability::open,
+    .learnability_note =
+        "With reset=1 and seed 0, a model of the quick profile with rope has 0.45 of the sequences right after 4,000 "
+        "steps at a learning rate of 1e-3, and with length=1..12,names=4 too 0.6 after 2,100; with shaw_k it has 0.5 "
+        "after 1,400 at 3e-3.",
 };
 
 struct Options {

@@ -146,9 +146,10 @@ const RegisterOracle multiplication("multiplication", [](const Example& e) {
 });
 
 // Collects like terms, then uses Horner's scheme.
-// The signs + - * are 0 to 2, and number n is 4 + n. Operands are pushed from the last token to the first.
+// The signs + - * are 0 to 2, and number n is 4 + n. Operands are pushed from the last token to the first. With a
+// number above 4 the modulus is that of the released program, and else that of the task without options.
 const RegisterOracle mano("mano", [](const Example& e) {
-  constexpr int kModulus = 23;
+  const int modulus = std::ranges::max(question(e)) > 4 + 4 ? 23 : 5;
   Tokens operands;
   for (const int token : reversed(question(e))) {
     if (token > 3) {
@@ -157,8 +158,8 @@ const RegisterOracle mano("mano", [](const Example& e) {
     }
     const int first = operands.back();
     operands.pop_back();
-    const int second = token == 1 ? kModulus - operands.back() : operands.back();
-    operands.back() = (token == 2 ? first * second : first + second) % kModulus;
+    const int second = token == 1 ? modulus - operands.back() : operands.back();
+    operands.back() = (token == 2 ? first * second : first + second) % modulus;
   }
   return Tokens{4 + operands.at(0)};
 });
