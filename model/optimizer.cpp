@@ -17,11 +17,17 @@ namespace posbench::inline POSBENCH_REAL {
 
 namespace {
 
-/// Returns "optimizer. adamw: AdamW; ...", with the summary of each registered one.
+/// Returns "optimizer. adamw: AdamW; ...", with the summary and the options of each registered one.
 std::string optimizer_help() {
   std::vector<std::string> known;
-  for (const std::string& name : optimizers().names())
-    known.push_back(fmt::format("{}: {}", name, optimizers().find(name).summary));
+  for (const std::string& name : optimizers().names()) {
+    const OptimizerEntry& entry = optimizers().find(name);
+    std::string text = fmt::format("{}: {}", name, entry.summary);
+    for (const OptionInfo& option : entry.options)
+      text += fmt::format("; its option {} ({}, default {}): {}", option.name, option.expected, option.value,
+                          option.help);
+    known.push_back(text);
+  }
   return fmt::format("optimizer. {}", fmt::join(known, "; "));
 }
 
@@ -71,14 +77,18 @@ std::unique_ptr<const Optimizer> make_optimizer(const OptimizerOptions& options,
   return optimizers().find(options.optimizer.name).make(options, layout);
 }
 
-WeightDecay::WeightDecay(double weight_decay, DecayedParameters which, const ParameterLayout& layout)
+WeightDecay::WeightDecay(double weight_decay, DecayedParameters which, const ParameterLayout& layout,
+                         bool (*takes)(const ParameterLayout::Entry&))
     : weight_decay_(weight_decay) {
-  if (weight_decay == 0 || which == DecayedParameters::all) {
+  const bool alike = weight_decay == 0 || which == DecayedParameters::all;
+  if (alike && !takes) {
     ranges_.push_back({0, layout.flat_size(), true});
     return;
   }
-  for (const ParameterLayout::Entry& entry : layout.entries())
-    ranges_.push_back({entry.parameter.offset, entry.parameter.size(), entry.decays});
+  for (const ParameterLayout::Entry& entry : layout.entries()) {
+    if (!takes || takes(entry))
+      ranges_.push_back({entry.parameter.offset, entry.parameter.size(), alike || entry.decays});
+  }
 }
 
 double clip(Gradients& gradients, double max_norm) {

@@ -47,8 +47,12 @@ struct OptimizerEntry {
   std::string summary;        // for the help text of training.optimizer
   bool has_momentum = false;  // reads OptimizerOptions::momentum
   std::unique_ptr<const Optimizer> (*make)(const OptimizerOptions&, const ParameterLayout&) = nullptr;
+  Spec (*canonical_form)(const Spec&) = [](const Spec& spec) {
+    return make_canonical<NoOptions>(spec, "optimizer");
+  };
+  std::vector<OptionInfo> options = {};
 
-  Spec canonical(const Spec& spec) const { return make_canonical<NoOptions>(spec, "optimizer"); }
+  Spec canonical(const Spec& spec) const { return canonical_form(spec); }
 };
 
 /// Returns the registry of all optimizers that are linked in.
@@ -56,10 +60,17 @@ Registry<OptimizerEntry>& optimizers();
 /// Adds the optimizer to the registry. Ends the program, as other registrations do, if it lacks a field.
 void register_optimizer(OptimizerEntry);
 
-/// Registers the optimizer O, which is constructed from (const OptimizerOptions&, const ParameterLayout&).
+/// Registers the optimizer O, which is constructed from (const OptimizerOptions&, const ParameterLayout&). Options
+/// that it alone has are O::Options, which OptimizerOptions::optimizer contains.
 template <class O>
 struct RegisterOptimizer {
   explicit RegisterOptimizer(OptimizerEntry entry) {
+    if constexpr (requires { typename O::Options; }) {
+      entry.canonical_form = [](const Spec& spec) {
+        return make_canonical<typename O::Options>(spec, "optimizer");
+      };
+      entry.options = list_options<typename O::Options>();
+    }
     entry.make = [](const OptimizerOptions& options,
                     const ParameterLayout& layout) -> std::unique_ptr<const Optimizer> {
       return std::make_unique<O>(options, layout);
@@ -74,9 +85,11 @@ std::unique_ptr<const Optimizer> make_optimizer(const OptimizerOptions&, const P
 /// keep = 1 - learning_rate weight_decay for parameters that decay and keep = 1 for others.
 class WeightDecay {
  public:
-  WeightDecay(double weight_decay, DecayedParameters, const ParameterLayout&);
+  /// `takes` selects the parameters of an optimizer that leaves others to another one; null: all.
+  WeightDecay(double weight_decay, DecayedParameters, const ParameterLayout&,
+              bool (*takes)(const ParameterLayout::Entry&) = nullptr);
 
-  /// Calls f(keep, offset, size) for ranges that cover the flat vector.
+  /// Calls f(keep, offset, size) for ranges that cover the parameters.
   template <class F>
   void for_each_range(double learning_rate, F f) const {
     const Real keep = static_cast<Real>(1 - learning_rate * weight_decay_);

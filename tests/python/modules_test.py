@@ -213,6 +213,7 @@ def test_torch_wrong_arguments_are_refused():
     assert "model.window is 4" in refused(mixer=lstm, settings={"model.window": 4})
     assert "training.validate_splits is true" in refused(mixer=lstm, settings={"training.validate_splits": True})
     assert "training.optimizer is sgd" in refused(mixer=lstm, settings={"training.optimizer": "sgd"})
+    assert "training.optimizer is muon:rate=3" in refused(mixer=lstm, settings={"training.optimizer": "muon:rate=3"})
     assert "model.block is parallel" in refused(mixer=lstm, settings={"model.block": "parallel"})
     assert "model.smear is true; posbench.torch does not have it" in refused(mixer=lstm, settings={"model.smear": True})
     assert "does not extend" in refused(mixer=lstm, settings={"extend.encodings": "rope"})

@@ -1,6 +1,7 @@
 // Trains every encoding and variant for some steps and prints a line for each with two hashes of the parameters'
 // bits: with whole batches, and with batches of two groups, which two threads compute. Lines of two instruction
 // sets (POSBENCH_ISA) or two processors are equal if the bytes are.
+// The other optimizers train models without an encoding.
 //   same_bytes [steps [name of one encoding]]
 //   same_bytes sets          prints the instruction sets of this processor
 
@@ -56,13 +57,13 @@ std::uint64_t hash(std::uint64_t hash, const Vector& values) {
 }
 
 /// Trains a small model with a thread for each group. Returns a hash of its parameters after the last step.
-std::uint64_t train(const Spec& spec, const ModelConfig& config, int steps, int groups) {
+std::uint64_t train(const Spec& spec, const std::string& name, const ModelConfig& config, int steps, int groups) {
   ParameterLayout layout;
   const auto encoding = make_encoding(spec, config, layout);
   const Transformer model(config, layout, *encoding);
   Parameters parameters = initialize(layout, 1);
   encoding->constrain(parameters);
-  const auto optimizer = make_optimizer({.weight_decay = 0.01}, layout);
+  const auto optimizer = make_optimizer({.optimizer = Spec::parse(name), .weight_decay = 0.01}, layout);
   OptimizerState state = optimizer->initial_state(layout);
   IdleCores cores(groups - 1);
   ThreadPool pool(groups, cores);
@@ -81,7 +82,7 @@ std::uint64_t train(const Spec& spec, const ModelConfig& config, int steps, int 
   return hash(0xcbf29ce484222325, parameters.flat);
 }
 
-void print(const std::string& name, int steps) {
+void print(const std::string& name, const std::string& optimizer, int steps) {
   const EncodingInfo& info = encodings().find(name).info;
   std::vector<std::string> specs{name};
   for (const std::string& options : info.variants) specs.push_back(name + ":" + options);
@@ -97,12 +98,13 @@ void print(const std::string& name, int steps) {
       config.dropout = causal ? 0 : 0.1;
       std::uint64_t whole = 0, in_groups = 0;
       try {
-        whole = train(Spec::parse(text), config, steps, /*groups=*/1);
-        in_groups = train(Spec::parse(text), config, steps, /*groups=*/2);
+        whole = train(Spec::parse(text), optimizer, config, steps, /*groups=*/1);
+        in_groups = train(Spec::parse(text), optimizer, config, steps, /*groups=*/2);
       } catch (const InputError&) {  // not defined for this attention
         continue;
       }
-      fmt::print("{:016x} {:016x}  {}{}\n", whole, in_groups, text, causal ? "" : ", bidirectional");
+      fmt::print("{:016x} {:016x}  {}{}{}\n", whole, in_groups, text, causal ? "" : ", bidirectional",
+                 optimizer == "adamw" ? "" : ", " + optimizer);
       std::fflush(stdout);
     }
   }
@@ -121,7 +123,9 @@ int main(int argc, char** argv) {
     }
     if (const char* set = std::getenv("POSBENCH_ISA")) use_instruction_set(set);
     for (const std::string& name : argc > 2 ? std::vector<std::string>{argv[2]} : encodings().names())
-      print(name, std::stoi(first));
+      print(name, "adamw", std::stoi(first));
+    for (const std::string& name : optimizers().names())
+      if (argc <= 2 && name != "adamw") print("none", name, std::stoi(first));
   } catch (const std::exception& error) {
     fmt::print(stderr, "same_bytes: {}\n", error.what());
     return 2;
