@@ -76,8 +76,6 @@ bool has_stack() {
   return write(STDERR_FILENO, kMessage.data(), kMessage.size()) < 0;
 }
 
-double process_cpu_seconds() { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
-
 std::string system_entry(const std::filesystem::path& path, std::string_view name) {
   try {
     std::istringstream lines(read_file(path));

@@ -10,8 +10,6 @@ namespace posbench {
 double thread_cpu_seconds();
 /// Throws FileError if the CPU clock of this thread stands still while it works, so that nothing can be measured.
 void check_cpu_clock();
-/// Returns the CPU seconds of all threads of this process.
-double process_cpu_seconds();
 
 inline constexpr const char* kOutOfMemory =
     "out of memory; use smaller models or sequences, fewer jobs, or more memory";

@@ -10,12 +10,11 @@
 #include "model/layers.h"
 #include "model/position_encoding.h"
 #include "model/score_adjustment.h"
-#include "model/step_part.h"
 
 namespace posbench::inline POSBENCH_REAL {
 
 /// Calls one stage of an encoding, as in StageCall(encoding, in)->score(in, scores). At the end of the expression
-/// it releases the scratch matrices of the stage. The time counts for the encoding.
+/// it releases the scratch matrices of the stage.
 class StageCall {
  public:
   StageCall(const PositionEncoding& encoding, const AttentionInput& in) : encoding_(encoding), in_(in) {}
@@ -28,7 +27,6 @@ class StageCall {
  private:
   const PositionEncoding& encoding_;
   const AttentionInput& in_;
-  PartScope part_{StepPart::encoding};
 };
 
 /// Calls score, normalize and mix. The results must be sized: H x (T, T), H x (T, T), H x (T, D).

@@ -54,13 +54,10 @@ const std::vector<InstructionSet>& available() {
 }
 
 const InstructionSet* current = &available().back();
-const Kernels* used = current->kernels;
 
 }  // namespace
 
-const Kernels& kernels() { return *used; }
-
-void replace_kernels(const Kernels* replacement) { used = replacement ? replacement : current->kernels; }
+const Kernels& kernels() { return *current->kernels; }
 
 std::string instruction_set() { return current->name; }
 
@@ -74,7 +71,6 @@ void use_instruction_set(std::string_view name) {
   for (const InstructionSet& set : available()) {
     if (set.name == name || set.name == fmt::format("x86-64-{}", name)) {
       current = &set;
-      used = set.kernels;
       return;
     }
   }

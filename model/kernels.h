@@ -90,7 +90,5 @@ std::string instruction_set();
 /// Uses another instruction set in all threads, which must not be computing. Throws InputError if the processor or
 /// the program does not have it.
 void use_instruction_set(std::string_view name);
-/// Replaces the kernels of all threads, which must not be computing; null: those of the instruction set in use.
-void replace_kernels(const Kernels*);
 
 }  // namespace posbench::inline POSBENCH_REAL

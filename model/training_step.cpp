@@ -7,7 +7,6 @@
 
 #include "model/denormals.h"
 #include "model/layers.h"
-#include "model/step_part.h"
 
 namespace posbench::inline POSBENCH_REAL {
 namespace {
@@ -97,7 +96,6 @@ StepResult training_step(const TrainedModel& trained, std::span<const LabeledSeq
   for (const LabeledSequence& labeled : batch) targets += labeled.targets.size();
   const double loss =
       loss_and_gradient(model, parameters, batch, 1.0 / static_cast<double>(targets), dropout, workspace);
-  const PartScope scope(StepPart::optimizer);
   if (!std::isfinite(loss) || !std::isfinite(clip(workspace.gradients, max_norm)))
     return {.loss = loss, .finite = false};
   optimizer.step(workspace.gradients, learning_rate, state, parameters);

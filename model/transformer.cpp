@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "model/step_part.h"
 
 namespace posbench::inline POSBENCH_REAL {
 namespace {
@@ -63,7 +62,6 @@ void Transformer::prepare(const Parameters& p, const Sequence& s, StepCache& ste
   finish_tables(p, step, gradients);
   step.uses_shared_tables = step.shared != nullptr && s.positions.is_prefix_of(step.shared->positions);
   if (!step.uses_shared_tables) {
-    const PartScope scope(StepPart::encoding);
     step.positions = s.positions;
     encoding_.tables(p, step.positions, step.tables);
   }
@@ -90,7 +88,6 @@ void Transformer::pack_weights(const Parameters& p, StepCache& step, bool backwa
 
 void Transformer::finish_tables(const Parameters& p, StepCache& step, Gradients* gradients) const {
   if (step.valid && gradients != nullptr) {
-    const PartScope scope(StepPart::encoding);
     const StepCache& owner = step.tables_owner();
     encoding_.tables_backward(p, owner.positions, owner.tables, step.d_tables, *gradients);
   }
@@ -155,7 +152,6 @@ void Transformer::embed_tokens(const Parameters& p, const Sequence& s, const Tab
   if (config_.smear) smear(p, a);
   a.embedded = a.x;
   a.recurrent_state.clear();
-  const PartScope scope(StepPart::encoding);
   encoding_.embed(s, p, tables, a.x, a.recurrent_state);
 }
 
@@ -244,10 +240,7 @@ void Transformer::backward(const Parameters& p, const Sequence& s, StepCache& st
   }
 
   if (drops(s)) a.d_x.array() *= a.embedding_mask.array();
-  {
-    const PartScope scope(StepPart::encoding);
-    encoding_.embed_backward(s, p, tables, a.embedded, a.d_recurrent_state, a.d_x, step.d_tables, d);
-  }
+  encoding_.embed_backward(s, p, tables, a.embedded, a.d_recurrent_state, a.d_x, step.d_tables, d);
   if (config_.smear) smear_backward(p, a, d);
   embed_backward(s.tokens, a.d_x, d[embedding_]);
 }
