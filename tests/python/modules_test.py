@@ -222,6 +222,18 @@ def test_torch_wrong_arguments_are_refused():
     assert "no mixer 'lstm'" in raised(posbench.InputError, pt.save_parameters, model, "x.safetensors", task.manifest)
 
 
+def test_torch_settings_of_packing_caches_and_rounding_are_refused():
+    for name, value in {
+        "training.pack": 2,
+        "training.rounding": "bfloat16_all",
+        "evaluation.cache": "stale",
+        "evaluation.rounding": "float16_angles",
+    }.items():
+        for what in ({"mixer": lstm}, {"encoding": pt.Encoding}, {"model": WordModel}):
+            said = refused(**what, settings={name: value})
+            assert said.startswith(f"{name} is {value}; posbench.torch reads samples one at a time"), said
+
+
 def test_torch_modules_that_read_later_tokens_or_padding_are_refused():
     def both_directions(config):
         return nn.LSTM(config.width, config.width // 2, batch_first=True, bidirectional=True)
