@@ -13,6 +13,7 @@
 #include "encodings/aliases.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/page_options.h"
+#include "harness/runs/questions.h"
 #include "results/presentation/board_document.h"
 #include "results/presentation/report_document.h"
 
@@ -91,7 +92,8 @@ std::vector<SiteFile> make_site(const Site& site, int jobs,
         return page("reference.html", make_report_document({&site.reference, 1}, {}, page_options()));
       },
       [&] { return page("index.html", index_document(site)); },
-      [&] { return page("claims.html", claims_document(addresses.from(""))); }};
+      [&] { return page("claims.html", claims_document(addresses.from(""))); },
+      [&] { return page("questions.html", questions_document()); }};
   for (const std::string& task : site.tasks) {
     pages.push_back([&] {
       return page(addresses.find(Names::tasks, task), task_document(task, results, /*measures=*/false));

@@ -20,6 +20,9 @@ const std::map<std::string, std::string>& profiles();
 /// Returns the JSON of harness/config/glossary.json.
 const std::string& glossary_text();
 
+/// Returns the JSON of results/data/questions/answers.json.
+const std::string& answers_text();
+
 /// Returns the JSON of results/data/claims by name.
 const std::map<std::string, std::string>& claim_texts();
 
