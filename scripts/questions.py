@@ -40,12 +40,6 @@ def compared(program, folder, text):
         yield (*sides, about), row["split"], f"{means} ({interval}) {row['verdict']}"
 
 
-def missing(question, text=""):
-    """Returns the runs that have no report yet: of a comparison, or all."""
-    names = shlex.split(text)[:2] if text else question["runs"]
-    return [name for name in question["runs"] if name in names and not (DATA / f"{name}.json.gz").exists()]
-
-
 def table_of(program, question):
     """Has a line for each pair that is compared, and a column for each split. The first line has the headers."""
     if "boards" in question:
@@ -53,7 +47,8 @@ def table_of(program, question):
         lines = [[line.split(",") for line in board.splitlines()] for board in boards]
         return [lines[0][0], *(row for board in lines for row in board[1:])]
     lines = {}
-    rows = [(DATA, text) for text in question["rows"] if not missing(question, text)]
+    not_run = [name for name in question["runs"] if not (DATA / f"{name}.json.gz").exists()]
+    rows = [(DATA, text) for text in question["rows"] if not set(shlex.split(text)[:2]) & set(not_run)]
     for folder, text in [*rows, *((ROOT, text) for text in question.get("stored", []))]:
         for key, split, cell in compared(program, folder, text):
             lines.setdefault(key, {})[split] = cell
@@ -80,7 +75,8 @@ def commands_of(question):
 
 
 def page_of(answers):
-    parts = ["# Questions of people who train and serve models", *(textwrap.fill(text, 140) for text in answers["introduction"])]
+    parts = ["# Questions of people who train and serve models"]
+    parts += [textwrap.fill(text, 140) for text in answers["introduction"]]
     for question in answers["questions"]:
         parts += [
             f"## {question['id']}. {question['question']}",
@@ -99,7 +95,8 @@ def renewed(program):
     questions = json.loads((DATA / "questions.json").read_text(encoding="utf-8"))["questions"]
     answers = json.loads((DATA / "answers.json").read_text(encoding="utf-8"))
     for question, stored in zip(questions, answers["questions"], strict=True):
-        stored.update(id=question["id"], question=question["question"], sources="; ".join(question["sources"]).replace(" (unread)", ""))
+        sources = "; ".join(question["sources"]).replace(" (unread)", "")
+        stored.update(id=question["id"], question=question["question"], sources=sources)
         whole = {**question, **stored}
         stored.update(commands=commands_of(whole), table=table_of(program, whole))
         unknown = set(re.findall(r"\d\.\d+", stored["answer"])) - set(re.findall(r"\d\.\d+", f"{stored['table']}"))
