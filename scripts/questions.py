@@ -58,10 +58,11 @@ def table_of(program, question):
 
 
 def commands_of(question):
-    """Returns one command for the runs of a task, and a line for each run with what it adds."""
+    """Returns one command for the stored runs of a task, and a line for each with what it adds; without any, for all."""
     groups, lines = {}, ["posbench " + board for board in question.get("boards", [])]
     lines += ["posbench compare " + text for text in question.get("stored", [])]
-    for name, text in question["runs"].items():
+    made = {name: text for name, text in question["runs"].items() if (DATA / f"{name}.json.gz").exists()}
+    for name, text in (made or question["runs"]).items():
         words = shlex.split(text)
         groups.setdefault(tuple(words[:4]), []).append((name, words))  # -t TASKS -e ENCODINGS
     for runs in groups.values():
