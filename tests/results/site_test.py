@@ -133,6 +133,11 @@ def check_addresses(posbench, site, pages):
 
 def check_tables(posbench, pages):
     """The tables have what the board and the claims print."""
+    answers = pages["questions.html"].tables
+    check(
+        len(answers) >= 5 and answers["2. Does YaRN that is always on cost short prompts?"][1:],
+        f"the answers: {answers}",
+    )
     claims = json.loads(told(posbench, "reproduce", "--list", "--format", "json"))
     shown = {row[0]: row[1:3] for row in pages["index.html"].tables["Claims"][1:]}
     listed = {claim["claim"]: [claim["confirmation"], claim["exploration"]] for claim in claims}
