@@ -242,7 +242,8 @@ void add_board(CommandLine& line) {
   command.flag("--only-own", request->only_users,
                "show only the rows of the added reports; tiers are those of all");
   add_output(command, request->output);
-  command.explain({{"posbench board", "every task in one row, and encodings over all tasks"},
+  add_full(command, request->output.full);
+  command.explain({{"posbench board", "encodings over all tasks; --full: also a row for each task"},
                    {"posbench board -t flip_flop", "all encodings on one task, with their costs"},
                    {"posbench board -t last_x_retrieval --split ood_far4", "at four times the trained distance"},
                    {"posbench board -e cope", "one encoding on all tasks; 'show cope' has more"},

@@ -186,9 +186,14 @@ void add_global_options(CommandLine& line) {
       "--licenses", [] { print_and_exit(license_notices()); },
       "license notices of all linked and embedded libraries; then exit");
   program.flag(
+      "--cite", [] { print_and_exit(citation()); }, "entry of BibTeX for a paper; then exit");
+  program.flag(
       "--man-page", [&line] { print_and_exit(man_page(line)); }, "manual page in roff; then exit");
   program.flag("--markdown", line.markdown, "with --help: every command and option in one line, as Markdown");
-  program.flag("-q,--quiet", be_quiet, "no progress and no notes on standard error; errors and results remain")
+  program
+      .flag(
+          "-q,--quiet", be_quiet,
+          "no progress, no notes and no tables of a finished run; errors and the results of other commands remain")
       .everywhere();
   program
       .choice("--color", color_choice(), {"auto", "always", "never"},

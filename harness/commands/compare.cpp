@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -19,12 +20,14 @@
 #include "base/spec.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
+#include "harness/config/names.h"
 #include "harness/config/user_files.h"
 #include "harness/console/command.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/selection.h"
+#include "harness/runs/stored_baselines.h"
 #include "results/presentation/compare_document.h"
 
 namespace posbench {
@@ -36,6 +39,7 @@ struct CompareRequest {
   CompareOptions options;
   std::vector<std::string> match;      // "cope=cope:positions=16"
   std::optional<std::string> between;  // "cope,rope": two encodings of the baseline
+  std::optional<std::string> with;     // "cope,rope": encodings whose stored results are the baseline
   Selection selection;
   bool fail_on_regression = false;
   Output output;
@@ -121,11 +125,35 @@ Comparison compare_between(const CompareRequest& request) {
   return read_user_files([&] { return compare(baseline, {&candidate, 1}, options); });
 }
 
+/// Compares the encodings of a report with stored results of others.
+Comparison compare_with_stored(const CompareRequest& request) {
+  if (!request.candidates.empty() || !request.match.empty())
+    throw InputError("--with compares one report with stored results; leave out the other reports and --match");
+  std::vector<std::string> stored;
+  for (const std::string& text : split_specs(*request.with)) stored.push_back(read_encoding(text).text());
+  const Report mine = read_compared(request.baseline, request.options.metric);
+  const NamedReport candidate{request.baseline.string(), mine};
+  CompareOptions options = request.options;
+  StoredBaselines found = find_stored(candidate, stored, options.allow_different_budget);
+  std::set<std::string> others;
+  for (const ExperimentResult& experiment : mine.experiments) others.insert(experiment.id.encoding);
+  for (const std::string& encoding : stored) {
+    for (const std::string& other : others) {
+      if (std::ranges::find(stored, other) == stored.end()) options.match.emplace_back(encoding, other);
+    }
+  }
+  Comparison comparison = compare({"the stored results", found.report}, {&candidate, 1}, options);
+  std::ranges::move(found.warnings, std::back_inserter(comparison.warnings));
+  return comparison;
+}
+
 Comparison compare_reports(const CompareRequest& request) {
   if (request.between) return compare_between(request);
+  if (request.with) return compare_with_stored(request);
   if (request.candidates.empty())
     throw InputError(
-        "only one report is given; add the report to compare, or --between A,B for two of its encodings");
+        "only one report is given; add the report to compare, --with A,B for stored results of encodings, or --between "
+        "A,B for two of its encodings");
   const Metric metric = request.options.metric;
   const Report baseline = read_compared(request.baseline, metric);
   const NamedReport named_baseline{request.baseline.string(), baseline};
@@ -164,6 +192,13 @@ void add_compare(CommandLine& line) {
       .name("--between", request->between, ValueKind::encoding,
             "two encodings of one report to compare with each other, as in cope,rope")
       .default_text("none");
+  command
+      .name(
+          "--with", request->with, ValueKind::encoding,
+          "encodings whose stored results, with the same tasks and settings, are compared with those of the one report, as in "
+          "rope,alibi,cope")
+      .default_text("none")
+      .excludes("--between");
   command.number("--alpha", request->options.alpha, 1e-9, 0.5,
                  "probability of any verdict 'better' or 'worse' in a comparison of equal runs");
   const CommandOption& threshold =
@@ -188,6 +223,7 @@ void add_compare(CommandLine& line) {
        {"posbench compare before after --match cope=cope:positions=4", "encodings with different options"},
        {"posbench compare main branch --format markdown --fail-on-regression", "for a continuous integration"},
        {"posbench compare before --between cope,rope -t 'flip*'", "two encodings of one run"},
+       {"posbench compare mine.json --with rope,alibi,cope", "your encoding and stored results of others"},
        {"posbench compare before after -o change.html", "plots of differences with their intervals"}},
       {"Each row is a task, an encoding and a split: the verdict, both means, their difference with an interval, the "
        "number of seeds that solve it before and after, the corrected p-value of an exact permutation test, and in "

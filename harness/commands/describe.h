@@ -31,11 +31,17 @@ BoardTexts board_texts();
 /// Returns a row for each option, with its default.
 Table options_table(const std::vector<OptionInfo>&);
 
-/// Returns the equation, the properties and the options of an encoding.
+/// Returns the equation of an encoding, its sources, and the names of its options with their defaults.
 std::vector<Document::Block> definition(const EncodingEntry&);
+
+/// Returns the other facts about an encoding, and what its options mean.
+std::vector<Document::Block> properties(const EncodingEntry&);
 
 /// Returns "causal only; also rotary; Su et al. 2021, arXiv:2104.09864": a line for lists of encodings.
 std::string in_short(const EncodingInfo&);
+
+/// Describes an encoding in a screen, without the results of others.
+Document brief_document(const std::string& name, const BoardResults&);
 
 /// Describes an encoding, given its name on the board. One that is not registered has results only.
 /// The results must outlive the document.

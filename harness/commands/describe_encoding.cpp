@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "encodings/aliases.h"
+#include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "encodings/requirements.h"
 #include "harness/commands/describe.h"
@@ -32,15 +34,16 @@ struct EncodingFact {
   const char* key;
   const char* title;
   Json value;
+  bool is_first = false;  // a definition has it, and not the properties
 };
 
 std::vector<EncodingFact> facts_of(const EncodingInfo& info) {
   return {{"id", "", info.name},
-          {"aliases", "also called", aliases_of(info.name)},
+          {"aliases", "also called", aliases_of(info.name), true},
           {"family", "", to_string(info.family)},
           {"equation", "", info.equation},
-          {"source", "source", info.source},
-          {"used_in", "used in", info.used_in},
+          {"source", "source", info.source, true},
+          {"used_in", "used in", info.used_in, true},
           {"notes", "notes", info.notes},
           {"causal_only", "causal only", info.causal_only},
           {"learned", "learned", info.learned},
@@ -55,10 +58,24 @@ std::vector<EncodingFact> facts_of(const EncodingInfo& info) {
           {"variants", "", info.variants}};
 }
 
+using Blocks = std::vector<Document::Block>;
+
+void add(Blocks blocks, Blocks& to) { std::ranges::move(blocks, std::back_inserter(to)); }
+
 std::string fact_text(const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
   if (value.is_string()) return value.get<std::string>();
   return fmt::format("{}", fmt::join(value.get<std::vector<std::string>>(), ", "));
+}
+
+/// Returns the facts that are shown first, or the others.
+Facts select_facts(const EncodingInfo& info, bool is_first) {
+  Facts facts;
+  for (const EncodingFact& fact : facts_of(info)) {
+    if (*fact.title != '\0' && fact.is_first == is_first)
+      facts.facts.push_back({fact.title, fact_text(fact.value)});
+  }
+  return facts;
 }
 
 /// Returns the kernel that an encoding on the board needs; "-" if it is the user's.
@@ -108,11 +125,23 @@ BoardTexts board_texts() {
 }
 
 std::vector<Document::Block> definition(const EncodingEntry& entry) {
-  Facts facts;
-  for (const EncodingFact& fact : facts_of(entry.info)) {
-    if (*fact.title != '\0') facts.facts.push_back({fact.title, fact_text(fact.value)});
+  if (const Preset* preset = find_preset(entry.info.name)) {
+    return {Facts{{{"spec", preset->spec},
+                   {"models", preset->model},
+                   {"source", preset->source},
+                   {"pattern", preset->pattern},
+                   {"here", preset->scaling}}}};
   }
-  std::vector<Document::Block> blocks{Text{entry.info.equation, /*is_preformatted=*/true}, std::move(facts)};
+  std::vector<std::string> options;
+  for (const OptionInfo& option : entry.options) options.push_back(option.name + "=" + option.value);
+  Facts facts = select_facts(entry.info, /*is_first=*/true);
+  facts.facts.push_back({"options", fmt::format("{}", fmt::join(options, ", "))});
+  return {Text{entry.info.equation, /*is_preformatted=*/true}, std::move(facts)};
+}
+
+std::vector<Document::Block> properties(const EncodingEntry& entry) {
+  if (find_preset(entry.info.name)) return {};
+  std::vector<Document::Block> blocks{select_facts(entry.info, /*is_first=*/false)};
   if (!entry.options.empty()) blocks.push_back(options_table(entry.options));
   return blocks;
 }
@@ -124,17 +153,39 @@ std::string in_short(const EncodingInfo& info) {
                      info.source.substr(0, info.source.find("; ")));
 }
 
+Document brief_document(const std::string& name, const BoardResults& results) {
+  const EncodingEntry* entry = find_entry(name);
+  Document document{.title = find_preset(name) ? name + " (preset)"
+                             : entry == nullptr
+                                 ? name + " (encoding, of a report)"
+                                 : fmt::format("{} (encoding, {})", name, to_string(entry->info.family)),
+                    .blocks = entry == nullptr ? Blocks{} : definition(*entry)};
+  add(card_summary(make_card(name, results.all, results.board, results.aspects)), document.blocks);
+  return document;
+}
+
 Document encoding_document(const std::string& name, const BoardResults& results) {
   const EncodingEntry* entry = find_entry(name);
-  Document document{
-      .title = fmt::format("{} (encoding, {})", name,
-                           entry == nullptr ? std::string("of a report") : to_string(entry->info.family)),
-      .blocks = {}};
-  if (entry != nullptr) document.blocks = definition(*entry);
   const auto card =
       std::make_shared<const EncodingCard>(make_card(name, results.all, results.board, results.aspects));
-  for (Document::Block& block : card_blocks(*card)) document.blocks.push_back(std::move(block));
+  Document document = brief_document(name, results);
+  const size_t num_brief = document.blocks.size();
+  add(card_details(*card), document.blocks);
   add_claims_about(name, encodings_of, document);
+  document.page_blocks = card_summary(*card);  // a page begins with the results
+  document.page_blocks.insert(document.page_blocks.end(),
+                              document.blocks.begin() + static_cast<std::ptrdiff_t>(num_brief),
+                              document.blocks.end());
+  if (entry != nullptr) {
+    add({Heading{"Definition"}}, document.page_blocks);
+    add(definition(*entry), document.page_blocks);
+    if (find_preset(name) == nullptr) {
+      for (Blocks* blocks : {&document.blocks, &document.page_blocks}) {
+        add({Heading{"Properties"}}, *blocks);
+        add(properties(*entry), *blocks);
+      }
+    }
+  }
   document.page = [card] { return card_page(*card); };
   document.json = [card, name, texts = results.texts] { return document_json(name, *card, texts); };
   return document;

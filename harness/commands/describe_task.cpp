@@ -90,7 +90,7 @@ void add_results(const BoardTask& task, const BoardResults& results, Document& d
   document.blocks.push_back(std::move(table));
   const Board board{.options = results.board.options, .tasks = {task}};
   for (const std::string& note : board_length_notes(board)) document.blocks.push_back(Note{note});
-  for (const std::string& note : board_notes(board, results.texts)) document.blocks.push_back(Note{note});
+  for (const std::string& note : board_notes(board)) document.blocks.push_back(Note{note});
 }
 
 /// Returns plots of the seeds, and of all results on the task.

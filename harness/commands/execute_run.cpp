@@ -8,9 +8,11 @@
 #include <array>
 #include <cctype>
 #include <csignal>
+#include <cstddef>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -153,8 +155,39 @@ void run_pending(const ExecutionOptions& request, const Suite& suite, int jobs, 
   }
 }
 
-/// Prints the experiments of --dry-run, their parameters and estimated seconds.
-void print_plan(const Suite& suite, int jobs, int threads) {
+/// Returns a row for each experiment.
+Table experiments_table(const std::vector<Experiment>& experiments, const TimeEstimate& plan) {
+  Table table{
+      {{"task"}, {"encoding"}, {"seed", Align::right}, {"parameters", Align::right}, {"seconds", Align::right}},
+      {}};
+  for (size_t i = 0; i < plan.seconds.size(); ++i) {
+    const Experiment& e = experiments[i];
+    const std::string extended = e.tuning ? " (tuning)"
+                                 : e.extensions.empty()
+                                     ? ""
+                                     : fmt::format(" and {} of its extensions", e.extensions.size());
+    table.rows.push_back({e.task->spec, e.encoding_text + extended, fmt::format("{}", e.seed),
+                          fmt::format("{}", count_parameters(e)), fmt::format("{:.1f}", plan.seconds[i])});
+  }
+  return table;
+}
+
+/// Returns a row for each task or encoding, which `name` returns, or as many as fit on a screen.
+Table sums_table(const char* title, const Suite& suite, const TimeEstimate& plan,
+                 const std::function<std::string(const Experiment&)>& name) {
+  Table table{{{title}, {"experiments", Align::right}, {"parameters", Align::right}, {"core time", Align::right}},
+              {}};
+  for (const TimeSums& sums : sum_times(suite, plan, 15, name)) {
+    table.rows.push_back(
+        {sums.name, fmt::format("{}", sums.experiments),
+         sums.least == sums.most ? fmt::format("{}", sums.most) : fmt::format("{} to {}", sums.least, sums.most),
+         format_duration(sums.seconds)});
+  }
+  return table;
+}
+
+/// Prints the experiments of --dry-run, their parameters and estimated time.
+void print_plan(const Suite& suite, int jobs, int threads, bool is_full) {
   if (suite.experiments.empty()) {
     fmt::print("0 experiments\n");
     return;
@@ -164,22 +197,16 @@ void print_plan(const Suite& suite, int jobs, int threads) {
     return estimate_time(suite, jobs, threads,
                          [&](size_t done, size_t total) { status.set_progress(done, total); });
   }();
-  Table table{
-      {{"task"}, {"encoding"}, {"seed", Align::right}, {"parameters", Align::right}, {"seconds", Align::right}},
-      {}};
-  for (size_t i = 0; i < plan.seconds.size(); ++i) {
-    const Experiment& e = suite.experiments[i];
-    const std::string extended = e.tuning ? " (tuning)"
-                                 : e.extensions.empty()
-                                     ? ""
-                                     : fmt::format(" and {} of its extensions", e.extensions.size());
-    table.rows.push_back({e.task->spec, e.encoding_text + extended, fmt::format("{}", e.seed),
-                          fmt::format("{}", make_model(e.encoding, e.task->model_config).layout.count()),
-                          fmt::format("{:.1f}", plan.seconds[i])});
+  Document document;
+  if (is_full || suite.experiments.size() <= 24) {  // they fit on a screen
+    document.blocks = {experiments_table(suite.experiments, plan)};
+  } else {
+    document.blocks = {sums_table("task", suite, plan, [](const Experiment& e) { return e.task->spec; }),
+                       sums_table("encoding", suite, plan, [](const Experiment& e) { return e.encoding_text; }),
+                       Note{"--full lists each experiment."}};
   }
   int most = 1;
   for (const Experiment& e : suite.experiments) most = std::max(most, e.settings().extend_while_gaining);
-  Document document{.blocks = {std::move(table)}};
   document.blocks.push_back(
       Note{fmt::format("{}; about {} of core time, {} with {}{}",
                        counted(ids(suite.experiments).size(), "experiment"), format_duration(plan.core_seconds),
@@ -282,7 +309,7 @@ int execute_run(const RunConfig& config, const ExecutionOptions& request) {
   if (request.dry_run) {
     leave_out_reused(suite, reused);
     suite.experiments.insert(suite.experiments.begin(), suite.tuning.begin(), suite.tuning.end());
-    print_plan(suite, jobs, request.threads);
+    print_plan(suite, jobs, request.threads, request.full);
     return 0;
   }
 

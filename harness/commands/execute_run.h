@@ -23,6 +23,7 @@ struct ExecutionOptions {
   bool print_summary = true;         // print the tables of the finished run
   bool needs_resume_flag = true;     // the command continues an interrupted run only with --resume
   bool verbose = false;              // print each validation
+  bool full = false;                 // list each experiment of a dry run
   std::vector<std::string> command;  // the whole command line
 };
 

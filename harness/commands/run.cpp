@@ -278,8 +278,9 @@ void add_execution(Command& command, Request& request) {
                "print the experiments, one line each (task, encoding, seed), and run nothing");
   command
       .flag("--dry-run", request.dry_run,
-            "print the experiments, their parameters and their estimated time, and run nothing")
+            "print the number of experiments, their parameters and their estimated time, and run nothing")
       .excludes("--list-only");
+  add_full(command, request.full).needs("--dry-run");
   command.flag("--show-config", request.show_config, "print the resulting configuration as JSON and run nothing")
       .excludes("--list-only")
       .excludes("--dry-run");

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -74,30 +75,16 @@ void check_layers(const Spec& spec, int layers) {
   if (causal && refusal(/*causal=*/false)) throw InputError(*causal);
 }
 
-Document preset_document(const Preset& preset) {
-  return {.title = fmt::format("{} (preset)", preset.name),
-          .blocks = {Facts{{{"spec", preset.spec},
-                            {"models", preset.model},
-                            {"source", preset.source},
-                            {"pattern", preset.pattern},
-                            {"here", preset.scaling}}}}};
-}
-
 /// Describes a split: the tasks that have it, its options and its purpose. Nothing if no task has it.
 std::optional<Document> split_document(const std::string& name) {
   Document document{.title = fmt::format("{} (split)", name), .blocks = {}};
-  if (name == kShift) {
-    document.blocks = {
-        Facts{{{"meaning",
-                "the test samples in distribution, whose positions begin at a number from 1 to "
-                "evaluation.shift times the trained length; every task has it if evaluation.shift is "
-                "set"}}}};
-    return document;
-  }
-  if (name == kPacked) {
-    document.blocks = {
-        Facts{{{"meaning",
-                "the test samples in distribution, training.pack of them in each sequence as in training; "
+  if (name == kShift || name == kPacked) {
+    document.blocks = {Facts{
+        {{"meaning",
+          name == kShift
+              ? "the test samples in distribution, whose positions begin at a number from 1 to evaluation.shift "
+                "times the trained length; every task has it if evaluation.shift is set"
+              : "the test samples in distribution, training.pack of them in each sequence as in training; "
                 "every task has it if training.pack is 2 or more"}}}};
     return document;
   }
@@ -157,7 +144,8 @@ std::optional<Document> model_document(const std::string& name) {
       if (strcasecmp(model.c_str(), name.c_str()) != 0) continue;
       document.title = fmt::format("{} (model)", model);
       document.blocks.push_back(Heading{fmt::format("{} (encoding, {})", encoding, to_string(entry.info.family))});
-      for (Document::Block& block : definition(entry)) document.blocks.push_back(std::move(block));
+      for (const auto part : {definition, properties})
+        std::ranges::move(part(entry), std::back_inserter(document.blocks));
     }
   }
   if (document.blocks.empty()) return std::nullopt;
@@ -243,16 +231,37 @@ std::optional<Document> aspect_document(const std::string& text) {
 }
 
 /// Adds the results of the user's reports, which the board names "rope (runs/mine)".
-void add_users(const std::string& encoding, const BoardResults& results, Document& document) {
+void add_users(const std::string& encoding, const BoardResults& results, bool is_brief, Document& document) {
   std::set<std::string> names;
   for (const ExperimentId& experiment : results.all.user_experiments) {
     if (experiment.encoding.starts_with(encoding + " (")) names.insert(experiment.encoding);
   }
   for (const std::string& name : names) {
+    const EncodingCard card = make_card(name, results.all, results.board, results.aspects);
     document.blocks.push_back(Heading{name});
-    for (Document::Block& block : card_blocks(make_card(name, results.all, results.board, results.aspects)))
-      document.blocks.push_back(std::move(block));
+    std::ranges::move(card_summary(card), std::back_inserter(document.blocks));
+    if (!is_brief) std::ranges::move(card_details(card), std::back_inserter(document.blocks));
   }
+}
+
+/// Writes the document of an encoding, given its name on the board. Returns false if it is neither registered nor in
+/// a report of the user. A screen needs its own results alone, which are read in a fraction of the time. `none` has run all
+/// tasks of the board.
+bool write_encoding(const ShowRequest& request, const std::string& name) {
+  const bool is_brief = !request.output.full && &output_format(request.output) == &formats().front();
+  std::vector<std::string> read;
+  if (is_brief && request.reports.paths.empty()) read = {find_preset(name) ? "presets" : name, "none"};
+  const BoardResults results = make_board_results(read_board(request.reports, read));
+  const bool is_registered = encodings().contains(spec_name(name));
+  const auto is_it = [&](const ExperimentId& experiment) { return experiment.encoding == name; };
+  if (!is_registered && std::ranges::none_of(results.all.user_experiments, is_it)) return false;
+  Document document = is_brief ? brief_document(name, results) : encoding_document(name, results);
+  add_users(name, results, is_brief, document);
+  if (is_brief)
+    document.blocks.push_back(Note{"--full adds the results on each task, claims, properties and options."});
+  if (is_registered) add_layers(Spec::parse(name), request.layers, document);
+  write_document(request.output, document);
+  return true;
 }
 
 /// Writes the document of an encoding, a preset or a task. Returns false if the name is none of these.
@@ -260,35 +269,12 @@ bool write_registered(const ShowRequest& request) {
   const std::string& text = request.name;
   const Spec given = Spec::parse(text);
   const bool is_encoding = encodings().contains(encoding_name(given.name));
-  const Preset* preset = is_encoding ? find_preset(encoding_name(given.name)) : nullptr;
   if (!is_encoding && request.layers)
     throw InputError(fmt::format("--layers: '{}' is not an encoding or a preset; leave out --layers", text));
-  if (preset != nullptr) {
-    Document document = preset_document(*preset);
-    add_layers(read_encoding(text), request.layers, document);
-    write_document(request.output, document);
-    return true;
-  }
   if (!is_encoding && !tasks().contains(task_name(given.name))) return false;
-  const std::string spec = is_encoding ? read_encoding(text).text() : read_task(text).text();
+  if (is_encoding) return write_encoding(request, read_encoding(text).text());
   const BoardResults results = make_board_results(read_board(request.reports));
-  Document document =
-      is_encoding ? encoding_document(spec, results) : task_document(spec, results, /*measures=*/true);
-  if (is_encoding) {
-    add_users(spec, results, document);
-    add_layers(Spec::parse(spec), request.layers, document);
-  }
-  write_document(request.output, document);
-  return true;
-}
-
-/// Writes the results of an encoding that is not registered. Returns false if no report has it.
-bool write_users_encoding(const ShowRequest& request) {
-  if (request.reports.paths.empty()) return false;
-  const BoardResults results = make_board_results(read_board(request.reports));
-  const auto is_it = [&](const ExperimentId& experiment) { return experiment.encoding == request.name; };
-  if (std::ranges::none_of(results.all.user_experiments, is_it)) return false;
-  write_document(request.output, encoding_document(request.name, results));
+  write_document(request.output, task_document(read_task(text).text(), results, /*measures=*/true));
   return true;
 }
 
@@ -297,7 +283,8 @@ void show(const ShowRequest& request) {
   const std::string& text = request.name;
   if (const std::optional<Document> term = term_document(text)) return write_document(request.output, *term);
   if (!read_aspect(text)) {
-    if (write_registered(request) || write_users_encoding(request)) return;
+    if (write_registered(request)) return;
+    if (!request.reports.paths.empty() && write_encoding(request, text)) return;
     if (profiles().contains(text)) return write_output(request.output, profiles().at(text));
   }
   for (const auto find : {show_claim, split_document, setting_document, metric_document, model_document,
@@ -329,8 +316,9 @@ void add_show(CommandLine& line) {
               "number of layers of the model whose encodings are printed, for presets and 'layers'")
       .default_text("6");
   add_output(command, request->output);
+  add_full(command, request->output.full);
   command.explain(
-      {{"posbench show cope", "equation, source, options; where it holds and where it fails, and at what cost"},
+      {{"posbench show cope", "equation and source; where it holds and where it fails, and at what cost"},
        {"posbench show cope -o cope.html", "a page with plots"},
        {"posbench show mine runs/mine", "an encoding of your own run"},
        {"posbench show llama4 --layers 8", "pattern of a model, and the encoding of each layer"},

@@ -10,6 +10,7 @@
 
 #include "encodings/aliases.h"
 #include "harness/commands/site_pages.h"
+#include "harness/console/selection.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/page_options.h"
 #include "harness/runs/provenance.h"
@@ -17,6 +18,7 @@
 #include "results/presentation/claims_page.h"
 #include "results/presentation/claims_text.h"
 #include "results/presentation/over_tasks_text.h"
+#include "results/presentation/report_page.h"
 #include "results/statistics/over_tasks.h"
 
 namespace posbench {
@@ -170,10 +172,35 @@ void add_claims(Document& document) {
   for (const ClaimFile& file : claim_files()) files.push_back(&file);
   document.blocks.push_back(Heading{"Claims"});
   document.blocks.push_back(claims_table(files));
-  document.blocks.push_back(Note{fmt::format(
-      "Verdicts of the stored runs, which no run with unseen seeds has confirmed: {}. Kinds: {}. "
-      "The column 'full size' has the verdicts at the published size or the closest that was trained. The page Claims, above, counts the verdicts by family, and has plots of the published and the found values.",
-      count_verdicts(judged.results), claim_kinds(judged.claims))});
+  document.blocks.push_back(Note{
+      fmt::format("Verdicts of the stored runs, which no run with unseen seeds has confirmed: {}. Kinds: {}. "
+                  "The column 'full size' has the verdicts at the published size or the closest that was trained.",
+                  count_verdicts(judged.results), claim_kinds(judged.claims))});
+}
+
+/// Returns the encodings that are best over all tasks, and rotary positions.
+std::string finding(const Board& board) {
+  constexpr size_t kBest = 3;
+  const OverTasks over = summarize_over_tasks(board);
+  std::vector<std::string> shown;
+  for (const OverTasksRow& row : over.rows) {
+    if (shown.size() < kBest || row.encoding == "rope")
+      shown.push_back(fmt::format("{} {}", row.encoding, estimate_text(row.interquartile_mean)));
+  }
+  return fmt::format(
+      "No position encoding is best on all tasks. Over {} tasks, at lengths and distances beyond the trained ones, these have "
+      "the greatest interquartile mean of the sequence accuracy, with rotary positions beside them: {}.",
+      over.tasks.size(), fmt::join(shown, ", "));
+}
+
+/// Returns the accuracies of three encodings at multiples of the trained length.
+Page picture(const Report& reference) {
+  std::vector<Report> part{reference};
+  select({.tasks = "counting,flip_flop,last_x_retrieval", .encodings = "rope,alibi,cope"}, part);
+  Page page{.plots_first = true};
+  add_report_plots(part.front(), page_options(), AddedSections::task, page);
+  page.sections.resize(1);
+  return page;
 }
 
 }  // namespace
@@ -181,12 +208,21 @@ void add_claims(Document& document) {
 Document index_document(const Site& site) {
   const Board& board = site.results.board;
   Document document{.title = "posbench: position encodings of transformers", .blocks = {}};
-  document.blocks.push_back(Text{fmt::format(
-      "This site has a page for each of {} position encodings, {} synthetic tasks or tasks with options, and {} claims. "
-      "The board has the results of small transformers with {} of the encodings on {} of the tasks. {}",
-      site.encodings.size(), site.tasks.size(), claim_files().size(), count_tasks(board).size(),
-      board.tasks.size(), version())});
+  document.blocks = {
+      Text{finding(board)},
+      Text{fmt::format("This site has a page for each of {} position encodings, {} synthetic tasks and {} claims. "
+                       "The board has results of small transformers on {} of the tasks.",
+                       encodings().names().size(), tasks().names().size(), claim_files().size(),
+                       board.tasks.size())}};
   for (const std::string& warning : site.results.all.warnings) document.blocks.push_back(Text{"Note: " + warning});
+  document.blocks.push_back(Heading{"Cite"});
+  document.blocks.push_back(Text{citation(), /*is_preformatted=*/true});
+  document.blocks.push_back(Heading{"Source and submissions"});
+  document.blocks.push_back(Text{
+      fmt::format("{}. The results of your own encoding join the board with 'posbench site --submissions RUN'. "
+                  "results/data/submissions/README.md of the source states how to submit a report.",
+                  version())});
+  document.page = [&site] { return picture(site.reference.report); };
   add_encodings(site, document);
   add_tasks(site, document);
   add_claims(document);
@@ -196,8 +232,7 @@ Document index_document(const Site& site) {
 Document claims_document(const FindPage& find_page) {
   Document document{
       .title = "Claims of papers about position encodings",
-      .blocks = {Text{"The index lists all claims. Each has a page with its rules, its source and the seeds "
-                      "that decide it."}}};
+      .blocks = {Text{"Each claim has a page with its rules, its source and the seeds that decide it."}}};
   Page page;
   for (const ClaimSize size : {ClaimSize::reduced, ClaimSize::full}) {
     const Judged judged = judged_claims(size);
@@ -212,6 +247,7 @@ Document claims_document(const FindPage& find_page) {
                          [&](const Claim& claim) { return find_page(Names::claims, claim.name); })});
   }
   document.page = [page] { return page; };
+  add_claims(document);
   return document;
 }
 

@@ -1,8 +1,12 @@
 #include "harness/config/embedded_data.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/parallel_for.h"
@@ -10,9 +14,16 @@
 
 namespace posbench {
 
-std::vector<StoredReport> board_reports() {
-  const auto& files = board_bytes();  // the last one has the costs
-  std::vector<StoredReport> reports(files.size() - 1);
+std::vector<StoredReport> board_reports(const std::vector<std::string>& encodings) {
+  std::vector<std::pair<std::string, std::string_view>> files(board_bytes());
+  files.pop_back();  // it has the costs
+  const auto is_other = [&](const auto& file) {
+    const std::string name = std::filesystem::path(file.first).filename().string();
+    const std::string encoding = name.substr(0, name.find_first_of("-."));  // "rope" of "rope-tasks2.json.gz"
+    return name != "report.json" && std::ranges::find(encodings, encoding) == encodings.end();
+  };
+  if (!encodings.empty()) std::erase_if(files, is_other);
+  std::vector<StoredReport> reports(files.size());
   parallel_for(reports.size(), count_cores(), [&](size_t n) {
     const auto& [name, bytes] = files[n];
     reports[n] = {name, parse_report(bytes, name)};

@@ -50,8 +50,9 @@ struct StoredReport {
   Report report;
 };
 
-/// Reads all reports of the board.
-std::vector<StoredReport> board_reports();
+/// Reads all reports of the board; or the reference report and the files that are named after the given encodings,
+/// which have all other results of these.
+std::vector<StoredReport> board_reports(const std::vector<std::string>& encodings = {});
 
 /// Returns the cost of a training step with each encoding, from results/data/board/cost.json.
 const MeasuredCosts& board_costs();

@@ -115,6 +115,10 @@ void add_output(Command& command, Output& output) {
   add_format(command, output);
 }
 
+CommandOption& add_full(Command& command, bool& full) {
+  return command.flag("--full", full, "print everything on the console; without it, what fits on one screen");
+}
+
 const Format& output_format(const Output& output) {
   if (output.format) return *output.format;
   if (!output.file) return formats().front();
@@ -139,7 +143,13 @@ void write_output(const Output& output, const std::string& text) {
 }
 
 void write_document(const Output& output, const Document& document) {
-  write_output(output, output_format(output).render(document, console_style(output)));
+  const Format& format = output_format(output);
+  const bool is_brief = document.num_brief > 0 && !output.full && &format == &formats().front();
+  if (!is_brief) return write_output(output, format.render(document, console_style(output)));
+  Document brief{.title = document.title, .blocks = document.blocks};
+  brief.blocks.resize(document.num_brief);
+  brief.blocks.push_back(Note{fmt::format("--full adds {}.", document.rest)});
+  write_output(output, format.render(brief, console_style(output)));
 }
 
 void write_stdout(std::string_view text) {

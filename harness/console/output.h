@@ -23,6 +23,7 @@ namespace posbench {
 struct Output {
   std::optional<std::filesystem::path> file;  // empty: standard output
   const Format* format = nullptr;             // of formats(); null: that of the file's extension
+  bool full = false;                          // a console shows the whole document, not only its first part
 };
 
 /// Adds --profile, --config and --set.
@@ -37,6 +38,8 @@ void add_format(Command&, Output&);
 CommandOption& add_json(Command&, Output&, const std::string& help);
 /// Adds -o and --format.
 void add_output(Command&, Output&);
+/// Adds --full.
+CommandOption& add_full(Command&, bool& full);
 
 /// Returns the given format, or that of the file's extension, or console without a file. Throws InputError if the
 /// extension is not that of a format.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -68,11 +69,11 @@ void add_reports(Command& command, AddedReports& added) {
                "add reports even if their model or training settings differ from those of the board");
 }
 
-BoardReport read_board(const AddedReports& added) {
+BoardReport read_board(const AddedReports& added, const std::vector<std::string>& encodings) {
   const std::vector<Report> users = read_run_reports(added.paths);
   return read_user_files([&] {
     const Progress status("reading the board");
-    return merge_board(board_reports(), added, users);
+    return merge_board(board_reports(encodings), added, users);
   });
 }
 
@@ -99,7 +100,10 @@ std::vector<AspectTasks> tasks_by_aspect(const BoardReport& all) {
     }
   }
   std::vector<AspectTasks> aspects;
-  for (auto& [aspect, of_aspect] : by_aspect) aspects.push_back(std::move(of_aspect));
+  for (auto& [aspect, of_aspect] : by_aspect) {
+    std::ranges::sort(of_aspect.tasks);  // intervals by bootstrap depend on the order
+    aspects.push_back(std::move(of_aspect));
+  }
   return aspects;
 }
 

@@ -62,6 +62,17 @@ std::string version() {
                      kBuildCompiler, kBuildFlags, instruction_set());
 }
 
+std::string citation() {
+  return fmt::format(
+      "@software{{posbench,\n"
+      "  title = {{posbench: a benchmark suite for position encodings of transformers}},\n"
+      "  author = {{{{The posbench maintainers}}}},\n"
+      "  year = {{2026}},\n"
+      "  version = {{{}, commit {}}}\n"
+      "}}\n",
+      kBuildVersion, kBuildCommit);
+}
+
 Json provenance(const std::vector<std::string>& command) {
   Json context = {
       {"host", host()},

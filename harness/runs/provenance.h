@@ -17,6 +17,9 @@ std::string missing_plugin(const Json& context);
 /// Returns "posbench 0.2.0 (commit ...; GNU 12.2.0; -O3 ...; instruction set v4)".
 std::string version();
 
+/// Returns an entry of BibTeX with the version and the commit.
+std::string citation();
+
 /// Returns the current time in UTC: 2026-11-20T16:02:31Z.
 std::string timestamp();
 

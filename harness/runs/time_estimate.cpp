@@ -1,10 +1,13 @@
 #include "harness/runs/time_estimate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -90,6 +93,34 @@ TimeEstimate estimate_time(const Suite& suite, int jobs, int threads,
   }
   estimate.wall_seconds = std::max(wall / at_once, longest);
   return estimate;
+}
+
+size_t count_parameters(const Experiment& e) {
+  return static_cast<size_t>(make_model(e.encoding, e.task->model_config).layout.count());
+}
+
+std::vector<TimeSums> sum_times(const Suite& suite, const TimeEstimate& plan, size_t most,
+                                const std::function<std::string(const Experiment&)>& name) {
+  const auto add = [](const TimeSums& one, TimeSums& to) {
+    to.least = to.experiments == 0 ? one.least : std::min(to.least, one.least);
+    to.most = std::max(to.most, one.most);
+    to.experiments += one.experiments;
+    to.seconds += one.seconds;
+  };
+  std::map<std::string, TimeSums> by_name;
+  for (size_t i = 0; i < plan.seconds.size(); ++i) {
+    const Experiment& e = suite.experiments[i];
+    const size_t parameters = count_parameters(e);
+    TimeSums& sums = by_name[name(e)];
+    sums.name = name(e);
+    add({sums.name, 1, parameters, parameters, plan.seconds[i]}, sums);
+  }
+  std::vector<TimeSums> rows;
+  for (const auto& [key, sums] : by_name) rows.push_back(sums);
+  std::ranges::stable_sort(rows, std::greater<>(), &TimeSums::seconds);
+  for (; rows.size() > most + 1; rows.pop_back()) add(rows.back(), rows[most]);
+  if (by_name.size() > rows.size()) rows[most].name = fmt::format("{} others", by_name.size() - most);
+  return rows;
 }
 
 }  // namespace posbench

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "harness/runs/suite.h"
@@ -21,5 +22,19 @@ struct TimeEstimate {
 /// measured tasks. If the CPU clock stands still, all times are 0.
 TimeEstimate estimate_time(const Suite&, int jobs, int threads,
                            const std::function<void(size_t done, size_t of)>& measured);
+
+size_t count_parameters(const Experiment&);
+
+/// The experiments of a task or an encoding.
+struct TimeSums {
+  std::string name;
+  size_t experiments = 0, least = 0, most = 0;  // least and most parameters
+  double seconds = 0;
+};
+
+/// Returns the sums of the experiments with each name, the longest first. If they are more than `most` and one, the
+/// last has the sums of all others.
+std::vector<TimeSums> sum_times(const Suite&, const TimeEstimate&, size_t most,
+                                const std::function<std::string(const Experiment&)>& name);
 
 }  // namespace posbench

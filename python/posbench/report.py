@@ -19,16 +19,29 @@ if TYPE_CHECKING:
     import pandas
 
 
+_SOLVED = 0.99  # a predictor that solves the split is no trivial one
 _COUNTS = ("correct", "total", "low", "high")
-_NO_RESULT = dict.fromkeys(("split", "kind", "metric", "value", *_COUNTS))
+_NO_RESULT = dict.fromkeys(("split", "kind", "metric", "value", *_COUNTS, "multiple"))
 
 
-def _results(split: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yields the result of each metric of a split."""
+def _results(split: Mapping[str, Any], trivial: float | None) -> Iterator[dict[str, Any]]:
+    """Yields the result of each metric of a split, whose best trivial predictor has the given accuracy."""
     about = {"split": split["name"], "kind": split["kind"]}
     for metric in ("token", "sequence"):
         count = split[metric]
         yield {**about, "metric": metric, "value": count["accuracy"], **{key: count[key] for key in _COUNTS}}
+    if trivial is not None:
+        above = max(0.0, (split["token"]["accuracy"] - trivial) / (1 - trivial)) if trivial < 1 else 0.0
+        yield {**about, "metric": "above_trivial", "value": above}
+    for metric, at in (("sequence", 3), ("token", 1)):
+        if by_length := split.get("by_length"):
+            counts = [
+                point[at : at + 2] if isinstance(point, list) else list(point[metric].values())[:2]
+                for point in by_length
+            ]
+            values = [correct / total for correct, total in counts if total > 0]
+            if values:
+                yield {**about, "metric": f"{metric}_over_lengths", "value": sum(values) / len(values)}
     for metric in ("loss", "margin"):
         if split.get(metric) is not None:
             yield {**about, "metric": metric, "value": split[metric]}
@@ -83,8 +96,15 @@ class Report:
         whose kind is "grid" and whose split is such as "far=4x". `value` is the accuracy, or the loss or margin, which have no
         counts. An experiment that did not finish has one row, without split and metric. In a sweep, swept_task and
         swept_encoding are the specs without the swept options, and each swept value is a column. An extension has the encoding of
-        its model as parent, and further_steps."""
+        its model as parent, and further_steps. `posbench report RUN --format csv` has the same rows."""
         rows = []
+        trivial = {
+            task["task"]: {
+                split["name"]: max(split["chance"], *(a for a in split["trivial"].values() if a < _SOLVED), 0.0)
+                for split in task["splits"]
+            }
+            for task in self.data.get("tasks", [])
+        }
         for e in self.experiments:
             about = {key: e[key] for key in ("task", "encoding", "seed", "status", "parameters", "steps")}
             if "swept" in e:
@@ -92,7 +112,8 @@ class Report:
                 about.update((value["name"], parse_value(value["value"])) for value in e["swept"]["values"])
             if "extends" in e:
                 about.update(parent=e["extends"]["parent"], further_steps=e["extends"]["steps"])
-            results = [row for split in e["splits"] for row in _results(split)]
+            of_task = trivial.get(e["task"], {})
+            results = [row for split in e["splits"] for row in _results(split, of_task.get(split["name"]))]
             results += [row for grid in e.get("grid", []) for row in _grid_results(grid)]
             rows += [{**about, **_NO_RESULT, **result} for result in results or [{}]]
         return rows
@@ -142,13 +163,15 @@ def compare(
     baseline: Report | str | Path,
     *candidates: Report | str | Path,
     match: Mapping[str, str] | None = None,
+    stored: Sequence[str] | None = None,
     metric: str | None = None,
     allow_different_budget: bool = False,
 ) -> View:
     """Compares reports as `posbench compare` does, and tests whether the differences exceed the noise of the seeds.
-    `match` pairs encodings of different names, {"cope": "cope:positions=16"}."""
+    `match` pairs encodings of different names, {"cope": "cope:positions=16"}. `stored` names encodings whose stored results
+    are compared with the one report: compare(mine, stored=["rope", "alibi", "cope"])."""
     pairs = [flag for before, after in (match or {}).items() for flag in ("--match", f"{before}={after}")]
-    flags = flags_of({"--metric": metric, "--allow-different-budget": allow_different_budget})
+    flags = flags_of({"--with": stored, "--metric": metric, "--allow-different-budget": allow_different_budget})
     return show("compare", (baseline, *candidates), [*pairs, *flags])
 
 

@@ -55,6 +55,8 @@ struct Document {
 
   std::string title;  // empty: none
   std::vector<Block> blocks;
+  size_t num_brief = 0;   // a console without --full shows only this many of the blocks; 0: all
+  std::string rest = {};  // what the others have, for a note
 
   // Other forms have this in addition. The functions are called only for the format that needs them.
   std::function<Page()> page;  // plots, what the reader can select, and further JSON. Empty plots are left out
@@ -63,6 +65,7 @@ struct Document {
   std::function<Json()> json;              // keys that other programs read. Without it: the tables
   std::optional<JsonList> json_list = {};  // replaces an empty list of `json`
   std::function<Table()> rows;             // of CSV. Without it: the only table
+  std::function<Table()> paper = {};       // of LaTeX. Without it: all tables
 };
 
 }  // namespace posbench

@@ -79,13 +79,10 @@ Json write_section(const Section& section) {
 }
 
 Json data(const Page& page) {
-  return {{"item_plural", page.items.plural},
-          {"names", page.items.names},
-          {"families", page.items.families},
-          {"styles", page.items.styles},
-          {"tasks", page.items.tasks},
-          {"runs", page.items.runs},
-          {"sections", write_list(page.sections, write_section)}};
+  return {{"item_plural", page.items.plural}, {"names", page.items.names},
+          {"families", page.items.families},  {"styles", page.items.styles},
+          {"tasks", page.items.tasks},        {"runs", page.items.runs},
+          {"plots_first", page.plots_first},  {"sections", write_list(page.sections, write_section)}};
 }
 
 std::string head(const Page& page) {

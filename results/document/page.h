@@ -73,7 +73,8 @@ struct Page {
   std::vector<Section> sections = {};
   std::vector<PageJson> documents = {};
   std::string contents = {};  // HTML: entries of the list of contents, before those of the sections
-  std::string content = {};   // HTML: texts and tables, before the sections
+  std::string content = {};   // HTML: texts and tables
+  bool plots_first = false;   // the sections are before the content, and not after it
 };
 
 /// The place of a page that belongs to a site. The style and the scripts of the page are files of the site.

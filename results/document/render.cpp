@@ -123,26 +123,25 @@ std::string to_markdown(const Document& document) {
 }
 
 std::string to_latex(const Document& document) {
-  const auto paragraph = [](const std::string& text) { return escape_latex(text) + "\n"; };
+  const auto comment = [](const std::string& text) {
+    std::string lines = "% ";
+    for (const char c : to_printable_lines(text)) lines += c == '\n' ? "\n% " : std::string(1, c);
+    return lines + "\n";
+  };
+  const auto facts = [&](const Facts& facts) {
+    std::string lines;
+    for (const Fact& fact : facts.facts) lines += fact.value.empty() ? "" : comment(fact.name + ": " + fact.value);
+    return lines;
+  };
+  const bool has_paper = static_cast<bool>(document.paper);
   const std::string text = join_blocks(
-      document, false,
-      Overloaded{[&](const Heading& heading) { return "\\paragraph{" + escape_latex(heading.text) + "}\n"; },
-                 [&](const Text& text) {
-                   return text.is_preformatted ? "\\begin{verbatim}\n" + text.text + "\n\\end{verbatim}\n"
-                                               : paragraph(text.text);
-                 },
-                 [&](const Facts& facts) {
-                   std::string lines;
-                   for (const Fact& fact : facts.facts) {
-                     if (fact.value.empty()) continue;
-                     lines += fmt::format("{}{}: {}\n", lines.empty() ? "" : "\n", escape_latex(fact.name),
-                                          escape_latex(fact.value));
-                   }
-                   return lines;
-                 },
-                 [&](const Table& table) { return table.rows.empty() ? "" : to_latex(table); },
-                 [&](const Note& note) { return paragraph(note.text); }});
-  return document.title.empty() ? text : paragraph(document.title) + "\n" + text;
+      document, true,
+      Overloaded{[&](const Heading& heading) { return comment(heading.text); },
+                 [&](const Text& text) { return comment(text.text); }, facts,
+                 [&](const Table& table) { return has_paper || table.rows.empty() ? "" : to_latex(table); },
+                 [&](const Note& note) { return comment(note.text); }});
+  return (document.title.empty() ? "" : comment(document.title)) + (has_paper ? to_latex(document.paper()) : "") +
+         text;
 }
 
 std::string to_html(const Document& document) { return to_html(make_page(document)); }

@@ -111,47 +111,40 @@ void add_task(const Board& board, const BoardTexts& words, Blocks& blocks) {
   add_notes(board_length_notes(board), blocks);
 }
 
-constexpr const char* kAboutTask = "With -t TASK it prints the definition and all rows of a task.";
+/// Adds the means of the encodings over several tasks. A table of many tasks after them does not fit on a screen.
+void add_over_tasks(const Board& board, const OverTasks& over, Document& document) {
+  if (over.rows.empty() && over.incomplete.empty() && !over.tasks.empty()) return;  // only recurrent models
+  document.blocks.emplace_back(over_tasks_table(over));
+  add_notes(over_tasks_notes(over, board.options), document.blocks);
+  document.blocks.emplace_back(Note{"With -t TASK it prints the definition and all rows of a task."});
+  if (board.tasks.size() <= 12) return;  // all fit on a screen
+  document.num_brief = document.blocks.size();
+  document.rest = fmt::format("a row for each of the {} tasks", board.tasks.size());
+}
 
-/// Adds the table of a few encodings on several tasks, the best over all tasks first, and their means over the
-/// tasks.
-void add_few(const Board& board, const BoardTexts& words, std::vector<std::string> encodings, Blocks& blocks) {
+/// Adds the means of a few encodings over several tasks, and a row for each task. The best is first.
+void add_few(const Board& board, std::vector<std::string> encodings, Document& document) {
   const OverTasks over = summarize_over_tasks(board);
   std::ranges::stable_sort(encodings, {}, [&](const std::string& encoding) {
     return std::ranges::find(over.rows, encoding, &OverTasksRow::encoding) - over.rows.begin();
   });
-  blocks.emplace_back(side_by_side_table(board, encodings));
-  if (!over.rows.empty()) {  // not only recurrent models
-    blocks.emplace_back(over_tasks_table(over, words));
-    std::vector<std::string> notes = over_tasks_notes(over, board.options);
-    notes.front() = fmt::format("Over {} tasks that an encoding has learned.", over.tasks.size());
-    add_notes(notes, blocks);
-  }
-  blocks.emplace_back(Note{kAboutTask});
-  add_notes(side_by_side_notes(board), blocks);
+  if (over.rows.size() == 2) document.blocks.emplace_back(Text{better_text(board, over)});
+  add_over_tasks(board, over, document);
+  document.blocks.emplace_back(side_by_side_table(board, encodings));
+  add_notes(side_by_side_notes(board), document.blocks);
 }
 
-/// Adds a row for each task; then, for several tasks, a row for each encoding over all of them.
-void add_summary(const Board& board, const BoardTexts& words, Blocks& blocks) {
-  blocks.emplace_back(board_summary(board));
-  add_notes(board_summary_notes(board), blocks);
-  if (board.tasks.size() < 2) return;
-  const OverTasks over = summarize_over_tasks(board);
-  if (over.rows.empty() && over.incomplete.empty() && !over.tasks.empty()) return;  // only recurrent models
-  blocks.emplace_back(over_tasks_table(over, words));
-  add_notes(over_tasks_notes(over, board.options), blocks);
-  blocks.emplace_back(Note{kAboutTask});
-}
-
-void add_blocks(const Board& board, const BoardTexts& words, Blocks& blocks) {
+void add_blocks(const Board& board, const BoardTexts& words, Document& document) {
+  Blocks& blocks = document.blocks;
   if (board.tasks.size() == 1) {
     add_task(board, words, blocks);
-  } else if (const std::vector<std::string> few = few_encodings(board); !few.empty()) {
-    return add_few(board, words, few, blocks);
-  } else {
-    return add_summary(board, words, blocks);
+    return add_notes(board_notes(board), blocks);
   }
-  add_notes(board_notes(board, words), blocks);
+  if (const std::vector<std::string> few = few_encodings(board); !few.empty())
+    return add_few(board, few, document);
+  add_over_tasks(board, summarize_over_tasks(board), document);
+  blocks.emplace_back(board_summary(board));
+  add_notes(board_summary_notes(board), blocks);
 }
 
 /// Returns for each task a plot of the seeds of every encoding, by tier and with its cost, for the mean out of
@@ -180,7 +173,7 @@ Document make_board_document(const BoardReport& all, Board board, const BoardTex
     throw InputError(fmt::format("the board has no result of these tasks, encodings and family; select others{}",
                                  all.warnings.empty() ? "" : fmt::format(" ({})", fmt::join(all.warnings, "; "))));
   Document document;
-  add_blocks(board, words, document.blocks);
+  add_blocks(board, words, document);
   add_notes(all.warnings, document.blocks);
   document.rows = [=] { return board_csv(board, words); };
   document.json = [=, &all] {

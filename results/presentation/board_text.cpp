@@ -142,7 +142,7 @@ std::string learned_by_text(const BoardTask& task, bool with_recurrent) {
 std::string marked_text(const std::vector<std::string>& tasks) {
   const bool is_one = tasks.size() == 1;
   return fmt::format("{} {} marked control or open {} not count: {}.", tasks.size(), is_one ? "task" : "tasks",
-                     is_one ? "does" : "do", fmt::join(tasks, ", "));
+                     is_one ? "does" : "do", some_names(tasks));
 }
 
 Table board_summary(const Board& board) {
@@ -278,7 +278,7 @@ std::string values_note(const BoardOptions& options) {
                      split_title(options));
 }
 
-std::vector<std::string> board_notes(const Board& board, const BoardTexts& texts) {
+std::vector<std::string> board_notes(const Board& board) {
   std::vector<std::string> notes = {values_note(board.options)};
   if (any_row(board, [](const BoardRow& row) { return row.tier.has_value(); })) {
     notes.push_back(fmt::format(
@@ -305,7 +305,7 @@ std::vector<std::string> board_notes(const Board& board, const BoardTexts& texts
   }
   if (has_recurrent_models(board)) notes.emplace_back(kAboutRecurrentModels);
   if (any_row(board, [](const BoardRow& row) { return row.cost.has_value(); }))
-    notes.push_back("cost: core time of a training step, plain attention is 1; " + texts.cost_source + ".");
+    notes.push_back("cost: core time of a training step, plain attention is 1. Its machine is in the JSON.");
   if (any_row(board, [](const BoardRow& row) { return row.is_users; })) {
     notes.push_back(
         "*: from your reports. A cost that was not measured is estimated from the seconds of the experiments, tests "

@@ -62,7 +62,7 @@ std::vector<std::string> board_length_notes(const Board&);
 std::string values_note(const BoardOptions&);
 
 /// Returns lines that explain the columns of the board.
-std::vector<std::string> board_notes(const Board&, const BoardTexts&);
+std::vector<std::string> board_notes(const Board&);
 
 /// Returns "ood_far4", or "out of distribution" for the mean over several splits.
 std::string split_title(const BoardTask&);

@@ -16,8 +16,11 @@
 #include "base/text.h"
 #include "results/document/page.h"
 #include "results/presentation/accuracy_text.h"
+#include "results/presentation/over_tasks_text.h"
+#include "results/statistics/compared_tasks.h"
 #include "results/statistics/learned.h"
 #include "results/statistics/proportion.h"
+#include "results/statistics/statistics.h"
 #include "results/statistics/summary.h"
 
 namespace posbench {
@@ -243,6 +246,41 @@ std::vector<std::string> legend(const Comparison& comparison) {
   return lines;
 }
 
+/// Returns "mine is better than rope on flip_flop (0.42 against 0.16, p = 0.0079)."
+std::string task_text(const ComparedTask& task) {
+  const std::string &one = task.candidate_encoding, &other = task.encoding;
+  const std::string numbers =
+      fmt::format("{} against {}{}", accuracy_text(mean(task.after)), accuracy_text(mean(task.before)),
+                  task.p ? fmt::format(", p {}{}", *task.p < 0.0001 ? "" : "= ", p_text(task.p)) : "");
+  if (task.verdict == Verdict::better || task.verdict == Verdict::worse)
+    return fmt::format("{} is {} than {} on {} ({}).", one, to_string(task.verdict), other, task.task, numbers);
+  return fmt::format("{} and {} on {}: {} ({}).", one, other, task.task,
+                     task.is_mixed ? "better on a split and worse on another" : to_string(task.verdict), numbers);
+}
+
+/// Returns "Over 7 tasks mine is better than rope on 3, worse on 1, undecided on 3."
+std::string over_text(const ComparedOverTasks& over) {
+  const size_t count = over.better + over.worse + over.mixed + over.undecided;
+  const std::string text =
+      fmt::format("Over {} {} is better than {} on {}, worse on {}, {}undecided on {}", counted(count, "task"),
+                  over.after, over.before, over.better, over.worse,
+                  over.mixed > 0 ? fmt::format("both by split on {}, ", over.mixed) : "", over.undecided);
+  if (!over.after_is_better || over.both_learned < 2) return text + ".";
+  return fmt::format("{}; on the {} that both have learned, a seed of {} is better with a probability of {}.",
+                     text, over.both_learned, over.after, estimate_text(*over.after_is_better));
+}
+
+/// Returns a sentence for each task if names of encodings differ, and one over all tasks for each pair.
+std::vector<std::string> conclusions(const Comparison& comparison) {
+  std::vector<std::string> lines;
+  const std::vector<ComparedTask> tasks = compared_tasks(comparison);
+  for (const ComparedTask& task : tasks) {
+    if (task.encoding != task.candidate_encoding) lines.push_back(task_text(task));
+  }
+  for (const ComparedOverTasks& over : compare_over_tasks(comparison, tasks)) lines.push_back(over_text(over));
+  return lines;
+}
+
 std::vector<std::string> tasks(const Comparison& comparison) {
   std::vector<std::string> tasks;
   for (const ComparisonRow& row : comparison.rows) {
@@ -359,6 +397,7 @@ Json to_json(const Comparison& comparison) {
   json["rows"] = write_list(comparison.rows, [&](const ComparisonRow& row) { return write_row(comparison, row); });
   json["one_sided"] = write_list(
       comparison.one_sided, [&](const UnmatchedExperiments& alone) { return write_one_sided(comparison, alone); });
+  json["conclusions"] = conclusions(comparison);
   json["warnings"] = comparison.warnings;
   return json;
 }
@@ -371,6 +410,8 @@ Document make_comparison_document(Comparison compared) {
   for (auto lines : {legend(*comparison), remarks(*comparison)}) {
     for (std::string& line : lines) document.blocks.push_back(Note{std::move(line)});
   }
+  document.blocks.push_back(Heading{"In short"});
+  for (std::string& line : conclusions(*comparison)) document.blocks.push_back(Note{std::move(line)});
   document.page = [comparison] { return make_page(*comparison); };
   document.json = [comparison] { return to_json(*comparison); };
   document.rows = [comparison] { return comparison_csv(*comparison); };

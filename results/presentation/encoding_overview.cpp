@@ -13,6 +13,7 @@
 
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/board_text.h"
+#include "results/presentation/effective_length_text.h"
 #include "results/presentation/over_tasks_text.h"
 #include "results/statistics/compare.h"
 #include "results/statistics/learned.h"
@@ -46,6 +47,7 @@ void add_best(const BoardTask& task, std::vector<Cell>& cells) {
 Table learned_table(const Board& board) {
   Table table{{{"task", Align::left, Names::tasks},
                {"tier"},
+               {"effective length", Align::right},
                {"mean", Align::right},
                {"worst to best seed", Align::right},
                {"best encoding", Align::left, Names::encodings},
@@ -59,6 +61,7 @@ Table learned_table(const Board& board) {
     const Tone tone = row.tier == 1 ? Tone::good : Tone::plain;
     table.rows.push_back({{task->task, tone},
                           {row.tier ? tier_text(row) : "-", tone},
+                          {headline_length(row) ? multiple_text(*headline_length(row)) : "no grid", tone},
                           {accuracy_text(row.mean), tone},
                           seed_range_text(row)});
     add_best(*task, table.rows.back());
@@ -134,7 +137,6 @@ std::string overview_text(const Board& board) {
                         over.tasks.size(), estimate_text(over.rows.front().interquartile_mean));
   }
   if (!over.marked.empty()) text += " " + marked_text(over.marked);
-  if (first.cost) text += fmt::format(" Cost: {}.", cost_text(first));
   return text;
 }
 
@@ -191,6 +193,27 @@ Table side_by_side_table(const Board& board, const std::vector<std::string>& enc
     table.rows.push_back(std::move(cells));
   }
   return table;
+}
+
+std::string better_text(const Board& board, const OverTasks& over) {
+  const std::string &first = over.rows[0].encoding, &second = over.rows[1].encoding;
+  size_t better = 0, worse = 0, higher = 0, lower = 0;
+  for (const std::string& name : over.tasks) {
+    const BoardTask& task = *std::ranges::find(board.tasks, name, &BoardTask::task);
+    const BoardRow &a = *find_row(task, first), &b = *find_row(task, second);
+    better += a.tier && b.tier && *a.tier < *b.tier;
+    worse += a.tier && b.tier && *a.tier > *b.tier;
+    higher += value_of(task, first) > value_of(task, second);
+    lower += value_of(task, first) < value_of(task, second);
+  }
+  const PairOverTasks pair = compare_over_tasks(over.rows[0], over.rows[1]);
+  std::string text = fmt::format(
+      "Over {} tasks {} has the higher mean than {} on {} and the lower on {}; by its tier it is better on {}, worse on {} and "
+      "undecided on {}.",
+      over.tasks.size(), first, second, higher, lower, better, worse, over.tasks.size() - better - worse);
+  if (!pair.first_is_better) return text;
+  return text + fmt::format(" On the {} that both have learned, a seed of {} is better with a probability of {}.",
+                            pair.tasks, first, estimate_text(*pair.first_is_better));
 }
 
 std::vector<std::string> side_by_side_notes(const Board& board) {

@@ -6,6 +6,7 @@
 #include "results/document/document.h"
 #include "results/document/table.h"
 #include "results/statistics/board.h"
+#include "results/statistics/over_tasks.h"
 
 namespace posbench {
 
@@ -15,7 +16,7 @@ inline constexpr const char* kAboutInterquartileMean =
     "task that it has not learned counts with its accuracy.";
 
 /// Returns "cope on 65 tasks, out of distribution: tier 1 on 3, a lower tier on 4, ..., not learned on 28.
-/// Interquartile mean over the 45 that an encoding of the board has learned: 0.60 (0.58 to 0.62). Cost: 1.9x."
+/// Interquartile mean over the 45 that an encoding of the board has learned: 0.60 (0.58 to 0.62)."
 std::string overview_text(const Board&);
 
 /// Returns a table of the tasks that the encoding has learned, and one of the others, which are not learned or
@@ -28,6 +29,9 @@ std::vector<std::string> few_encodings(const Board&);
 /// Returns a row for each task, with the mean of each encoding. The tasks on which the first is furthest ahead
 /// come first.
 Table side_by_side_table(const Board&, const std::vector<std::string>& encodings);
+
+/// Returns a sentence on the two encodings of the rows: on how many tasks the first is better, worse or undecided.
+std::string better_text(const Board&, const OverTasks&);
 
 /// Returns the notes of the table.
 std::vector<std::string> side_by_side_notes(const Board&);

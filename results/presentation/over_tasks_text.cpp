@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/board_text.h"
 #include "results/statistics/learned.h"
@@ -17,8 +18,6 @@
 
 namespace posbench {
 namespace {
-
-constexpr size_t kHalf = 10, kNinety = 18;  // of profile_thresholds()
 
 std::string name_text(const OverTasksRow& row) { return row.is_users ? row.encoding + " *" : row.encoding; }
 
@@ -74,23 +73,17 @@ std::string estimate_text(const Estimate& estimate) {
                      estimate.interval.high);
 }
 
-Table over_tasks_table(const OverTasks& over, const BoardTexts& texts) {
-  const std::vector<double> thresholds = profile_thresholds();
+Table over_tasks_table(const OverTasks& over) {
   Table table{{{"encoding"},
                {"interquartile mean", Align::right},
                {"first is better", Align::right},
-               {fmt::format("above {:.2f}", thresholds[kHalf]), Align::right},
-               {fmt::format("above {:.2f}", thresholds[kNinety]), Align::right},
                {"learned", Align::right}},
               {}};
-  if (texts.kernel) table.columns.push_back({"kernel"});
   for (const OverTasksRow& row : over.rows) {
     const PairOverTasks pair = &row == &over.rows[0] ? PairOverTasks() : compare_over_tasks(over.rows[0], row);
     table.rows.push_back({name_text(row), estimate_text(row.interquartile_mean),
                           pair.first_is_better ? estimate_text(*pair.first_is_better) : "-",
-                          accuracy_text(row.profile[kHalf]), accuracy_text(row.profile[kNinety]),
                           fmt::format("{} of {}", count_learned(row), over.tasks.size())});
-    if (texts.kernel) table.rows.back().push_back(texts.kernel(row.encoding));
   }
   return table;
 }
@@ -100,25 +93,23 @@ std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOpti
   if (over.tasks.empty()) {
     notes.emplace_back("No encoding has learned any of these tasks, so there is no summary over tasks.");
   } else {
-    notes.push_back(fmt::format("Over {} tasks, {}, {}, a value for each seed: {}.", over.tasks.size(),
-                                metric_info(options.metric).title, split_title(options),
-                                fmt::join(over.tasks, ", ")));
+    notes.push_back(fmt::format("Over {} tasks, {}, {}, a value for each seed.", over.tasks.size(),
+                                metric_info(options.metric).title, split_title(options)));
   }
   if (!over.marked.empty()) notes.push_back(marked_text(over.marked));
   if (!over.users.empty())
-    notes.push_back(
-        fmt::format("Left out, because only your reports have them: {}.", fmt::join(over.users, ", ")));
+    notes.push_back(fmt::format("Left out, because only your reports have them: {}.", some_names(over.users)));
   if (over.tasks.empty()) return notes;
   if (!over.unlearned.empty())
     notes.push_back(fmt::format("Left out, because no encoding of the board has learned them: {}.",
-                                fmt::join(over.unlearned, ", ")));
+                                some_names(over.unlearned)));
   if (!over.incomplete.empty()) {
     notes.push_back(fmt::format("Left out are {} of {} encodings, which did not run all of these tasks: {}.",
                                 over.incomplete.size(), over.incomplete.size() + over.rows.size(),
-                                fmt::join(over.incomplete, ", ")));
+                                some_names(over.incomplete)));
     if (!over.common.empty())
-      notes.push_back(fmt::format("To compare all encodings, select the tasks that all of them ran: -t {}.",
-                                  fmt::join(over.common, ",")));
+      notes.push_back(fmt::format("To compare all encodings, select the tasks that all of them ran: -t '{}'.",
+                                  fmt::join(over.common, ", ")));
   }
   if (over.rows.empty()) return notes;
   notes.push_back(fmt::format(
@@ -130,10 +121,7 @@ std::vector<std::string> over_tasks_notes(const OverTasks& over, const BoardOpti
       "interquartile mean: mean of the middle half of all values of an encoding. first is better: probability that a seed of "
       "the first encoding has a higher value than one of this encoding on the same task, over the tasks that both have "
       "learned. In brackets, 95 % by resampling tasks and seeds; the first encoding is chosen by the same values, which "
-      "the interval does not cover.");
-  notes.push_back(
-      "above: fraction of seeds with a higher value, mean over tasks (a point of the performance profile), without an "
-      "interval. All by Agarwal et al. 2021, arXiv:2108.13264.");
+      "the interval does not cover (Agarwal et al. 2021, arXiv:2108.13264).");
   return notes;
 }
 

@@ -13,10 +13,10 @@
 namespace posbench {
 
 /// Returns a row for each encoding: interquartile mean, the probability that the first is better on the tasks that
-/// both have learned, the fractions of seeds above two thresholds, the number of learned tasks, and the kernel.
-Table over_tasks_table(const OverTasks&, const BoardTexts& = {});
+/// both have learned, and the number of learned tasks.
+Table over_tasks_table(const OverTasks&);
 
-/// Returns the definitions of the columns, the names of the tasks, and the tasks and encodings that are left out.
+/// Returns the definitions of the columns, and the tasks and encodings that are left out.
 std::vector<std::string> over_tasks_notes(const OverTasks&, const BoardOptions&);
 
 /// Returns plots of the interquartile means, the probabilities and the performance profiles.

@@ -147,7 +147,7 @@ Section ranking_section(const PageSource& source) {
   std::map<std::string, const Ranking*> rows;
   for (const Ranking& row : source.summary.ranking) rows[row.encoding] = &row;
   const auto add = [&](const std::string& encoding, const char* series, const std::optional<MeanRank>& rank) {
-    if (!rank) return;
+    if (!rank || rank->tasks < 2 || rank->seeds < 2) return;  // they rank nothing
     plot.rows.push_back({encoding, series, round_for_page(rank->mean), round_for_page(rank->interval.low),
                          round_for_page(rank->interval.high), rank->tasks});
   };

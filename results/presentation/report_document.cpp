@@ -116,9 +116,10 @@ Document make_report_document(std::span<const NamedReport> runs, const ReportCho
   add_notes(all->warnings, document);
   const auto check = [choice] { check_in_use(choice); };
   document.page = [=] { return make_report_page(*all, *summary, runs, options); };
+  if (!choice.by_split) document.paper = [=] { return paper_table(*summary, choice.metric); };
   document.rows = [=] {
     check();
-    return seed_table(all->report, *summary);
+    return seed_table(all->report);
   };
   document.json = [=] {
     check();

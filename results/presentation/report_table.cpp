@@ -91,7 +91,7 @@ Cell named_cell(const SummaryRow& row, const std::string& name, Metric metric) {
 }
 
 std::string rank_text(const std::optional<MeanRank>& rank) {
-  if (!rank) return "-";
+  if (!rank || rank->tasks < 2 || rank->seeds < 2) return "-";
   if (!rank->enough_seeds())
     return fmt::format("{:.1f} ({} cannot tell)", rank->mean, counted(static_cast<size_t>(rank->seeds), "seed"));
   return fmt::format("{:.1f} ({:.1f} to {:.1f})", rank->mean, rank->interval.low, rank->interval.high);
@@ -112,6 +112,27 @@ Table accuracy_table(const Summary& summary, Metric metric) {
   }
   for (const SummaryRow& row : summary.rows) {
     table.rows[rows.at(row.encoding)][columns.at(row.task)] = accuracy_cell(row, metric, has_effective);
+  }
+  return table;
+}
+
+Table paper_table(const Summary& summary, Metric metric) {
+  Table table = accuracy_table(summary, metric);
+  const double sign = metric_info(metric).lower_is_better ? -1 : 1;
+  for (size_t column = 1; column < table.columns.size(); ++column) {
+    std::vector<std::pair<double, Cell*>> cells;
+    for (const SummaryRow& row : summary.rows) {
+      const auto& split = row.out_of_distribution ? row.out_of_distribution : row.in_distribution;
+      const bool is_unknown = !split || (row.out_of_distribution && not_learned(row, metric));
+      const Spread* spread = is_unknown ? nullptr : split->spread(metric);
+      if (row.task != table.columns[column].header || spread == nullptr) continue;
+      Cell& cell = (*std::ranges::find(table.rows, row.encoding, [](const auto& r) { return r[0].text; }))[column];
+      cell = accuracy_text(spread->mean);
+      if (const auto& range = spread->interval)
+        cell.text += fmt::format(" ({:.2f} to {:.2f})", range->low, range->high);
+      cells.emplace_back(sign * spread->mean, &cell);
+    }
+    if (!cells.empty()) std::ranges::max_element(cells)->second->tone = Tone::good;
   }
   return table;
 }
@@ -263,8 +284,9 @@ Table ranking_table(const Summary& summary) {
                           {"tasks", Align::right}}};
   for (const Ranking& row : sort_by_rank(summary.ranking)) {
     const std::optional<MeanRank>& any = row.in_distribution ? row.in_distribution : row.out_of_distribution;
+    if (rank_text(any) == "-") continue;
     table.rows.push_back({row.encoding, rank_text(row.out_of_distribution), rank_text(row.in_distribution),
-                          std::to_string(any ? any->tasks : 0)});
+                          std::to_string(any->tasks)});
   }
   return table;
 }

@@ -35,16 +35,19 @@ std::vector<std::string> memory_notes(const Report&);
 /// Returns the encodings in the order of their mean rank out of distribution, then those without one in the order
 /// of their mean rank in distribution.
 std::vector<Ranking> sort_by_rank(std::vector<Ranking>);
-/// Returns the ranks in this order.
+/// Returns the ranks in this order, of encodings with two tasks and two seeds or more.
 Table ranking_table(const Summary&);
 
-/// Returns all metrics for a spreadsheet or a data frame, with a row for each task, encoding, seed and split. An
-/// experiment that diverged or failed has a row for each split too, with accuracies of 0, as the means count it,
-/// and no counts. A sweep adds the columns swept_task and swept_encoding (the specs without the swept values) and
-/// one for each swept value. A run with extensions adds parent (the encoding of the model that is extended) and
-/// further_steps. A report with grids adds the effective length and distance of each seed, and the largest
-/// multiples that were tested.
-Table seed_table(const Report&, const Summary&);
+/// Returns a row for each experiment, split and metric, and for each multiple of the trained length that was tested,
+/// whose kind is "grid" and whose split is such as "far=4x", as Report.rows() of the Python package does. An experiment
+/// that did not finish has one row, without split and metric. A sweep adds the columns swept_task and swept_encoding (the
+/// specs without the swept values) and one for each swept value. A run with extensions adds parent (the encoding of the
+/// model that is extended) and further_steps.
+Table seed_table(const Report&);
+
+/// Returns a value with its 95 % interval over seeds for each encoding and task, out of distribution if the task has
+/// such splits. The best of each task is good.
+Table paper_table(const Summary&, Metric);
 
 /// Returns the experiments that did not finish, with their reasons.
 Table unfinished_table(const Report&);

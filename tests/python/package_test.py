@@ -3,6 +3,8 @@
 package_test.py PROGRAM
 """
 
+import csv
+import io
 import json
 import os
 import subprocess
@@ -23,6 +25,7 @@ import posbench  # noqa: E402
 from checks import raised  # noqa: E402
 from posbench import Samples  # noqa: E402
 from posbench._safetensors import read_arrays  # noqa: E402
+from posbench.report import show  # noqa: E402
 
 
 def test_samples_are_those_of_the_program():
@@ -286,6 +289,13 @@ def test_runs_are_reports():
         again = posbench.Report.load(Path(folder) / "run")
     assert again == report
     assert {(row["encoding"], row["seed"]) for row in report.rows()} == {("cope", 3), ("rope", 3)}
+    table = list(csv.DictReader(io.StringIO(show("report", [report]).write("csv"))))
+    assert len(table) == len(report.rows())
+    for written, row in zip(table, report.rows()):
+        assert list(written) == list(row)
+        for key, text in written.items():
+            same = abs(float(text) - row[key]) < 1e-4 if isinstance(row[key], float) else text == str(row[key] or "")
+            assert same or (text, row[key]) == ("0", 0), (key, text, row[key])
     try:
         import pandas  # noqa: F401
     except ImportError:

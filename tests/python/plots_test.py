@@ -148,11 +148,14 @@ def test_vl_convert_figures_have_the_paper_s_width():
 
 def test_vl_convert_command_writes_every_format():
     path = ROOT / "results/data/reference/report.json"
-    done = figures(path, "-o", FOLDER / "figures", "--plots", "ranking", "--width", 3.25)
+    done = figures(path, "-o", FOLDER / "figures", "--plots", "ranking", "--width", 3.25, "--formats", "pdf,png,svg")
     files = sorted(FOLDER.glob("figures/*"))
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.split()) == [str(file) for file in files], done.stdout
     assert [file.name for file in files] == [f"01_ranking_mean_rank.{form}" for form in ("pdf", "png", "svg")]
+    done = figures(path, "-o", FOLDER / "few", "-t", "flip_flop,counting", "-e", "rope,alibi")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == 2 and all(file.endswith(".pdf") for file in done.stdout.split()), done.stdout
     for arguments, said in (
         (["--plots", "x y z"], "no plot has 'x y z'"),
         (["--formats", "svg,gif"], "'gif', expected one of svg, pdf, png"),

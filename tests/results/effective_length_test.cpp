@@ -159,14 +159,14 @@ TEST_CASE("a length with far evidence is first, and a report without it shows th
   CHECK(effective_lengths_text(near.rows[0]) == ">=16x? (1.00 at 4x)");
 }
 
-TEST_CASE("the spreadsheet of seeds has effective lengths only if the report has grids") {
-  const Report with = report_of({kTwice});
-  const std::string csv = to_csv(seed_table(with, summarize(with)));
-  CHECK(csv.find(",length_1x,length_1.5x,length_2x,length_3x,length_4x,length_6x,length_8x,length_16x\r\n") !=
-        std::string::npos);
-  CHECK(csv.find(",2,8,,,,,1,0.97,0.9,0.89,0.95,0.2,0.1,0\r\n") != std::string::npos);
-  const Report without = small_report();
-  CHECK(to_csv(seed_table(without, summarize(without))).find("effective") == std::string::npos);
+TEST_CASE("the spreadsheet of seeds has the accuracy at each multiple that was tested") {
+  const std::string csv = to_csv(seed_table(report_of({kTwice})));
+  for (const char* values :
+       {",length=1x,grid,sequence,1,", ",length=1.5x,grid,sequence,0.97,", ",length=2x,grid,sequence,0.9,"})
+    CHECK(csv.find(values) != std::string::npos);
+  CHECK(csv.find(",1.5\r\n") != std::string::npos);
+  CHECK(csv.find("length=16x") == std::string::npos);
+  CHECK(to_csv(seed_table(small_report())).find("grid") == std::string::npos);
 }
 
 TEST_CASE("the JSON of a report with grids reads back the same, and without grids it has none") {

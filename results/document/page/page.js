@@ -1,6 +1,7 @@
 // Makes the page from its data. Texts from reports reach the document as text nodes only.
 read_address();
 const main = document.querySelector("main"), contents = document.querySelector("nav ul");
+const [after_plots, after_links] = page.plots_first ? [main.firstElementChild, contents.firstElementChild] : [null, null];
 let plot_number = 0;
 
 /// Shows a section, scrolls to it, and stores it in the address. If it is a task of the board, shows the plots of this task.
@@ -11,7 +12,7 @@ function open_section(index) {
   redraw(() => false);
   scroll_to(document.getElementById(state.at));
 }
-if (page.names.length) main.append(filters());
+if (page.names.length) main.insertBefore(filters(), after_plots);
 selection = filter();
 for (const [index, section] of page.sections.entries()) {
   const of_kind = kind => section.plots.every(plot => plot.kind === kind);
@@ -23,14 +24,14 @@ for (const [index, section] of page.sections.entries()) {
   section.is_screen = section.plots.every(plot => plot.details.screen);
   section.node = element("section", {"aria-labelledby": `section${index}`}, element("h2", {id: `section${index}`}, section.title),
                       ...(section.about ? [element("p", {class: "about"}, section.about)] : []), grid);
-  main.append(section.node);
+  main.insertBefore(section.node, after_plots);
   const link = element("a", {href: `#at=section${index}`}, section.title);
   link.addEventListener("click", event => {
     event.preventDefault();  // the address keeps the filters too
     open_section(index);
   });
   section.item = element("li", {}, link);
-  contents.append(section.item);
+  contents.insertBefore(section.item, after_links);
 }
 function follow_address() {
   apply();

@@ -43,7 +43,7 @@ TEST_CASE("the board of one or two encodings, or of a recurrent model, has a lin
       Json::parse(posbench_command(directory, "board -e cope,rope,alibi,lstm --format json").out);
   const std::string names = GENERATE("cope", "rope,alibi", "lstm", "lstm,rope");
   CAPTURE(names);
-  const Outcome shown = posbench_command(directory, "board -e " + names);
+  const Outcome shown = posbench_command(directory, "board --full -e " + names);
   REQUIRE(shown.code == 0);
   std::map<std::string, std::string> lines = lines_of_tasks(shown.out, all);
   const std::vector<std::string> selected = split_list(names, ',');

@@ -1,4 +1,7 @@
 // The results that `posbench show` prints.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -14,7 +17,7 @@ using namespace posbench;
 
 TEST_CASE("show has the equation, a score for each aspect, every task of the board and the claims") {
   const TemporaryDirectory directory;
-  const Outcome outcome = posbench_command(directory, "show rotary");
+  const Outcome outcome = posbench_command(directory, "show rotary --full");
   REQUIRE(outcome.code == 0);
   CHECK(outcome.out.starts_with("rope (encoding, rotary)\n\n    score_h(i, j)"));
   CHECK(outcome.out.find("RoFormer, GPT-J") != std::string::npos);
@@ -42,6 +45,41 @@ TEST_CASE("show has the equation, a score for each aspect, every task of the boa
   CHECK(task["board"]["tasks"].size() == 1);
 }
 
+TEST_CASE("show, board and a dry run of thousands of experiments fit on a screen, and --full has the rest") {
+  const TemporaryDirectory directory;
+  for (const std::string arguments : {"show rope", "board", "board -e rope,alibi",
+                                      "run --profile smoke -t all,-grammar -e none,rope,cope -s 40 --dry-run"}) {
+    CAPTURE(arguments);
+    const auto count = [&](const std::string& more) {
+      const Outcome outcome = posbench_command(directory, arguments + more);
+      REQUIRE(outcome.code == 0);
+      CHECK((outcome.out.find("--full ") == std::string::npos) == !more.empty());
+      return std::ranges::count(outcome.out, '\n');
+    };
+    const auto lines = count("");
+    CHECK(lines <= 45);
+    CHECK(count(" --full") > 2 * lines);
+  }
+}
+
+TEST_CASE("the screen of an encoding states the scores of its whole card") {
+  const TemporaryDirectory directory;
+  for (const std::string encoding : {"rope", "path", "layers"}) {
+    const std::string shown = posbench_command(directory, "show " + encoding).out;
+    const Json card = Json::parse(posbench_command(directory, "show " + encoding + " --format json").out);
+    for (const Json& aspect : card["aspects"]) {
+      INFO(encoding << ' ' << aspect);
+      const size_t begin = shown.find("\n" + aspect["aspect"].get<std::string>() + "  ");
+      REQUIRE(begin != std::string::npos);
+      const std::string line = shown.substr(begin + 1, shown.find('\n', begin + 1) - begin - 1);
+      CHECK_THAT(line,
+                 ContainsSubstring(fmt::format("{} of {}", aspect["tasks"].get<int>(), aspect["of"].get<int>())));
+      CHECK_THAT(line, ContainsSubstring(fmt::format("{:.2f} to {:.2f}", aspect["low"].get<double>(),
+                                                     aspect["high"].get<double>())));
+    }
+  }
+}
+
 TEST_CASE("show describes an encoding of the user's report, with options or without a registration") {
   const TemporaryDirectory directory;
   REQUIRE(posbench_command(directory,
@@ -60,8 +98,7 @@ TEST_CASE("show describes an encoding of the user's report, with options or with
   const auto shown = [&](const std::string& name) {
     return posbench_command(directory, "show " + name + " run/report.json --allow-different-budget");
   };
-  CHECK(shown("mine").out.starts_with(
-      "mine (encoding, of a report)\n\nResults on the board\n\nIn short: it learns 0 of 1 tasks"));
+  CHECK(shown("mine").out.starts_with("mine (encoding, of a report)\n\nIn short: it learns 0 of 1 tasks"));
   const std::string cope = shown("cope:positions=4").out;
   CHECK(cope.starts_with("cope:positions=4 (encoding, contextual)\n\n    score(i, j)"));
   CHECK(cope.find("it learns 0 of 1 tasks") != std::string::npos);

@@ -143,6 +143,21 @@ TEST_CASE("--dry-run and --show-config run nothing") {
   CHECK(std::filesystem::is_empty(directory / ""));
 }
 
+TEST_CASE("a dry run of many experiments has their sums by task and encoding, and --quiet prints no table") {
+  const TemporaryDirectory directory;
+  const std::string run = "run --profile smoke -t parity_check,flip_flop -e none,rope -s 7 ";
+  const std::string plan = posbench_command(directory, run + "--dry-run").out;
+  for (const char* name : {"parity_check", "flip_flop", "none", "rope"})
+    CHECK_THAT(plan, ContainsSubstring(fmt::format("\n{}", name)) && ContainsSubstring("  14  "));
+  CHECK_THAT(plan, ContainsSubstring("28 experiments; about "));
+  const std::string full = posbench_command(directory, run + "--dry-run --full").out;
+  CHECK(std::ranges::count(full, '\n') > 28);
+  CHECK_THAT(refusal(directory, run + "--full"), ContainsSubstring("--dry-run"));
+  const Outcome quiet = posbench_command(directory, "run -q --profile smoke -t parity_check -e none -o quiet");
+  CHECK(quiet.code == 0);
+  CHECK(quiet.out.empty());
+}
+
 TEST_CASE("a dry run's estimate is within 30 % of what the run then takes") {
   const std::string training =
       GENERATE("--set training.steps=2000 ", "--set training.steps=1000 --learning-rates 1e-3,1e-2 ");
@@ -232,7 +247,7 @@ TEST_CASE("reports are compared and tabulated") {
   CHECK(posbench_command(directory, "report one two -o both.html").out.empty());
   CHECK(contains(read_whole(directory / "both.html"), "rope (two)"));
   succeeded(directory, "report one -o one.csv");
-  CHECK(read_whole(directory / "one.csv").starts_with("task,encoding,seed,split"));
+  CHECK(read_whole(directory / "one.csv").starts_with("task,encoding,seed,status"));
   CHECK(posbench_command(directory, "compare one two --format html").out.starts_with("<!DOCTYPE html>"));
 }
 

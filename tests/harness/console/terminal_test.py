@@ -54,7 +54,7 @@ class Terminal(Console):
 
     def test_the_table_of_one_seed_says_that_it_decides_nothing(self):
         note = "one seed decides nothing"
-        one = posbench("run --profile smoke -t parity_check -e none,rope -s 1 -q -o one_seed", self.folder)
+        one = posbench("run --profile smoke -t parity_check -e none,rope -s 1 -o one_seed", self.folder)
         self.assertIn(note, one.stdout)
         self.assertIn(note, posbench("report one_seed", self.folder).stdout)
         self.assertNotIn(note, posbench("report full", self.folder).stdout)

@@ -59,7 +59,7 @@ class Descriptors(Case):
             "compare": ["compare", "run", "again"],
             "report": ["report", "run"],
             "report -o": ["report", "run", "--format", "json", "-o", "out"],  # a link to standard output
-            "run": TINY + ["-e", "none", "-q", "--force", "-o", "again"],
+            "run": TINY + ["-e", "none", "--force", "-o", "again"],
             "run --show-config": ["run", "--show-config"],
             "run --dry-run": TINY + ["-e", "none", "--dry-run"],
             "merge": ["merge", "run", "-o", "merged"],

@@ -198,7 +198,7 @@ TEST_CASE("extensions give the same bytes whole, in merged shards, resumed, and 
   succeeded(directory, "run --config whole/report.json -j 1 -q -o again --resume");
   CHECK(json.dump() == without_context(directory / "again/report.json").dump());
 
-  CHECK(contains(posbench_command(directory, "report whole --format csv").out, ",parent,further_steps"));
+  CHECK(contains(posbench_command(directory, "report whole --format csv").out, ",parent,further_steps,split"));
   CHECK(contains(posbench_command(directory, "report whole").out, "rope->none +5 steps"));
   succeeded(directory, "compare whole merged");
   succeeded(directory, "compare whole merged --match 'rope=rope->none'");

@@ -1,0 +1,99 @@
+// `posbench compare` with the results that the program contains, and its conclusions.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "results/json/json.h"
+#include "tests/catch.h"
+#include "tests/harness/command.h"
+
+using namespace posbench;
+
+namespace {
+
+const std::string kReference = POSBENCH_SOURCE_DIR "/results/data/reference/report.json";
+
+/// Writes the reference report with alibi alone, under the name "mine".
+Json write_mine(const TemporaryDirectory& directory) {
+  Json report = read_json(kReference);
+  Json mine = Json::array();
+  for (Json& experiment : report["experiments"]) {
+    if (experiment["encoding"] != "alibi") continue;
+    experiment["encoding"] = "mine";
+    mine.push_back(experiment);
+  }
+  report["experiments"] = mine;
+  report["summary"] = report["ranking"] = Json::array();
+  report["timing"] = Json::object();
+  write_file(directory / "mine.json", report.dump());
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("compare takes the results of other encodings from the program and ends with a sentence for each task") {
+  const TemporaryDirectory directory;
+  const Json report = write_mine(directory);
+  const Json compared =
+      Json::parse(posbench_command(directory, "compare mine.json --with rotary,alibi --format json").out);
+  const Json between = Json::parse(
+      posbench_command(directory, fmt::format("compare {} --between rope,alibi --format json", kReference)).out);
+  size_t rows = 0;
+  for (const Json& row : compared["rows"]) {
+    INFO(row);
+    CHECK(row["candidate_encoding"] == "mine");
+    if (row["encoding"] == "alibi") CHECK(row["difference"] == 0);
+    if (row["encoding"] != "rope") continue;
+    const auto same = std::ranges::find_if(between["rows"], [&](const Json& other) {
+      return other["task"] == row["task"] && other["split"] == row["split"];
+    });
+    REQUIRE(same != between["rows"].end());
+    CHECK((*same)["difference"] == row["difference"]);
+    ++rows;
+  }
+  CHECK(rows == between["rows"].size());
+  const size_t tasks = report["tasks"].size();
+  CHECK(compared["conclusions"].size() == 2 * tasks + 2);
+  const std::string shown = posbench_command(directory, "compare mine.json --with rotary,alibi").out;
+  CHECK_THAT(shown, ContainsSubstring(fmt::format("Over {} tasks mine is better than rope on ", tasks)));
+  CHECK_THAT(shown, ContainsSubstring("\nmine and alibi on flip_flop: inconclusive ("));
+}
+
+TEST_CASE("compare names what stored results lack: a setting, a task or an encoding") {
+  const TemporaryDirectory directory;
+  Json report = write_mine(directory);
+  CHECK_THAT(refusal(directory, "compare mine.json --with ropes"), ContainsSubstring("did you mean 'rope'?"));
+  CHECK_THAT(refusal(directory, "compare mine.json mine.json --with rope"), ContainsSubstring("one report"));
+  CHECK_THAT(refusal(directory, "compare mine.json --with cope:positions=5"),
+             ContainsSubstring("no result of 'cope:positions=5'") &&
+                 ContainsSubstring("posbench run -e cope:positions=5"));
+  report["config"]["training"]["steps"] = 77;
+  write_file(directory / "mine.json", report.dump());
+  CHECK_THAT(refusal(directory, "compare mine.json --with rope"), ContainsSubstring("config.training.steps"));
+  CHECK(posbench_command(directory, "compare mine.json --with rope --allow-different-budget").code == 0);
+}
+
+TEST_CASE("a comparison and the board of two encodings state over all tasks which is better") {
+  const TemporaryDirectory directory;
+  const Json compared = Json::parse(
+      posbench_command(directory, fmt::format("compare {} --between rope,alibi --format json", kReference)).out);
+  std::vector<std::string> better, tasks;
+  for (const Json& row : compared["rows"]) {
+    std::vector<std::string>& list = row["verdict"] == "better" ? better : tasks;
+    const std::string task = row["task"];
+    if (std::ranges::find(list, task) == list.end()) list.push_back(task);
+  }
+  const std::string last = compared["conclusions"].back();
+  CHECK(last.starts_with("Over "));
+  CHECK(last.find("alibi is better than rope on ") != std::string::npos);
+  CHECK(std::stoul(last.substr(last.find("than rope on ") + 13)) <= better.size());
+  CHECK_THAT(last, ContainsSubstring("a seed of alibi is better with a probability of "));
+  CHECK_THAT(
+      posbench_command(directory, "board -e rope,alibi").out,
+      ContainsSubstring(" has the higher mean than ") && ContainsSubstring(" is better with a probability of "));
+}
