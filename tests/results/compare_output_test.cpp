@@ -49,8 +49,11 @@ TEST_CASE("the document of a comparison has the verdicts, worst first, their leg
   CHECK(table.folded == "5 same");
   CHECK(table.first_folded == 1);
   std::vector<std::string> notes;
-  for (size_t n = 2; n < document.blocks.size(); ++n) notes.push_back(std::get<Note>(document.blocks[n]).text);
+  for (size_t n = 2; std::holds_alternative<Note>(document.blocks.at(n)); ++n)
+    notes.push_back(std::get<Note>(document.blocks[n]).text);
   REQUIRE(notes.size() == 6);
+  CHECK(std::get<Heading>(document.blocks.at(8)).text == "In short");
+  CHECK(std::holds_alternative<Note>(document.blocks.at(9)));
   CHECK(notes[1] ==
         "p: exact permutation test over the splits of a task and encoding, corrected for 2 tests; alpha 0.05.");
   CHECK(notes[3] == "task0 / encoding2, seeds 0, 1, 2, 3, 4: in before.json only");

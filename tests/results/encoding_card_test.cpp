@@ -47,15 +47,15 @@ TEST_CASE("a card states in short what the encoding learns, keeps and fails at")
   const auto contains = [&](const std::string& text) {
     return card_text(rope_card(all)).find(text) != std::string::npos;
   };
-  CHECK(contains("In short: it learns 2 of 3 tasks in distribution.\n"));
+  CHECK(contains("In short: it learns 2 of 3 tasks in distribution."));
   CHECK(contains(" no grid "));
   add_grids(all);
-  CHECK(contains("It keeps twice the trained length on 2 of the 2 that have a grid of lengths: task0, task1.\n"));
+  CHECK(contains("It keeps twice the trained length on 2 of the 2 that have a grid of lengths: task0, task1."));
   for (ExperimentResult& experiment : all.report.experiments) {
     if (experiment.id.encoding != "rope") continue;
     for (const size_t split : {1, 2}) experiment.splits[split].sequence = {5, 100};
   }
-  CHECK(contains("It has less than 0.10 of the sequences right out of distribution on 2: task0, task1.\n"));
+  CHECK(contains("It has less than 0.10 of the sequences right out of distribution on 2: task0, task1."));
 }
 
 TEST_CASE("the card of an encoding without results names the command that makes some") {
