@@ -244,9 +244,9 @@ void add_users(const std::string& encoding, const BoardResults& results, bool is
   }
 }
 
-/// Writes the document of an encoding, given its name on the board. Returns false if it is neither registered nor in
-/// a report of the user. A screen needs its own results alone, which are read in a fraction of the time. `none` has run all
-/// tasks of the board.
+/// Writes the document of an encoding, given its name on the board. Returns false if it is neither registered nor
+/// in a report of the user. A screen needs its own results alone, which are read in a fraction of the time. `none`
+/// has run all tasks of the board.
 bool write_encoding(const ShowRequest& request, const std::string& name) {
   const bool is_brief = !request.output.full && &output_format(request.output) == &formats().front();
   std::vector<std::string> read;

@@ -32,8 +32,8 @@ struct AddedReports {
 /// Adds the argument `reports` and --allow-different-budget.
 void add_reports(Command&, AddedReports&);
 
-/// Reads all reports of the board, or those of some encodings, and merges them with the user's. Shows a status line
-/// meanwhile. Throws InputError as merge_board does.
+/// Reads all reports of the board, or those of some encodings, and merges them with the user's. Shows a status
+/// line meanwhile. Throws InputError as merge_board does.
 BoardReport read_board(const AddedReports&, const std::vector<std::string>& encodings = {});
 
 /// Merges stored reports, which messages call "the board's FILE", with those of the user, which have been read.

@@ -32,8 +32,8 @@ struct TimeSums {
   double seconds = 0;
 };
 
-/// Returns the sums of the experiments with each name, the longest first. If they are more than `most` and one, the
-/// last has the sums of all others.
+/// Returns the sums of the experiments with each name, the longest first. If they are more than `most` and one,
+/// the last has the sums of all others.
 std::vector<TimeSums> sum_times(const Suite&, const TimeEstimate&, size_t most,
                                 const std::function<std::string(const Experiment&)>& name);
 

@@ -38,15 +38,15 @@ std::vector<Ranking> sort_by_rank(std::vector<Ranking>);
 /// Returns the ranks in this order, of encodings with two tasks and two seeds or more.
 Table ranking_table(const Summary&);
 
-/// Returns a row for each experiment, split and metric, and for each multiple of the trained length that was tested,
-/// whose kind is "grid" and whose split is such as "far=4x", as Report.rows() of the Python package does. An experiment
-/// that did not finish has one row, without split and metric. A sweep adds the columns swept_task and swept_encoding (the
-/// specs without the swept values) and one for each swept value. A run with extensions adds parent (the encoding of the
-/// model that is extended) and further_steps.
+/// Returns a row for each experiment, split and metric, and for each multiple of the trained length that was
+/// tested, whose kind is "grid" and whose split is such as "far=4x", as Report.rows() of the Python package does.
+/// An experiment that did not finish has one row, without split and metric. A sweep adds the columns swept_task
+/// and swept_encoding (the specs without the swept values) and one for each swept value. A run with extensions
+/// adds parent (the encoding of the model that is extended) and further_steps.
 Table seed_table(const Report&);
 
-/// Returns a value with its 95 % interval over seeds for each encoding and task, out of distribution if the task has
-/// such splits. The best of each task is good.
+/// Returns a value with its 95 % interval over seeds for each encoding and task, out of distribution if the task
+/// has such splits. The best of each task is good.
 Table paper_table(const Summary&, Metric);
 
 /// Returns the experiments that did not finish, with their reasons.
