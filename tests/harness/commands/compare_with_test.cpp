@@ -93,7 +93,8 @@ TEST_CASE("a comparison and the board of two encodings state over all tasks whic
   CHECK(last.find("alibi is better than rope on ") != std::string::npos);
   CHECK(std::stoul(last.substr(last.find("than rope on ") + 13)) <= better.size());
   CHECK_THAT(last, ContainsSubstring("a seed of alibi is better with a probability of "));
-  CHECK_THAT(
-      posbench_command(directory, "board -e rope,alibi").out,
-      ContainsSubstring(" has the higher mean than ") && ContainsSubstring(" is better with a probability of "));
+  std::string board = posbench_command(directory, "board -e rope,alibi").out;
+  std::ranges::replace(board, '\n', ' ');  // its lines are wrapped
+  CHECK_THAT(board, ContainsSubstring("has the higher mean than") &&
+                        ContainsSubstring("is better with a probability of"));
 }
