@@ -37,6 +37,8 @@ def compared(program, folder, text):
         about = row["task"] if len(names) == 1 else f"{row['task']}, {row['encoding']}"
         means = f"{row['before']['mean']:.2f} -> {row['after']['mean']:.2f}"
         interval = f"{row['interval']['low']:+.2f} to {row['interval']['high']:+.2f}" if row["interval"] else "-"
+        if interval == "-0.00 to +0.00":
+            means, interval = f"{row['after']['mean']:.2f}", "±0.00"
         yield (*sides, about), row["split"], f"{means} ({interval}) {row['verdict']}"
 
 
