@@ -44,7 +44,8 @@ void check_frozen(const std::vector<Claim>& claims) {
                       "build that commit",
                       claim.name, claim.confirm->frozen, claim.confirm->claim, hash));
     }
-    if (claim_rules_hash() != claim.confirm->rules) {
+    const bool is_confirmed = stored_claims(ClaimSize::confirmation).results.contains(claim.name);
+    if (!is_confirmed && claim_rules_hash() != claim.confirm->rules) {
       throw InputError(fmt::format(
           "{}: the rules that judge claims have changed since they were frozen at {} (hash {}, now {}); "
           "build that commit",
