@@ -15,8 +15,8 @@ std::string claim_hash(const Claim&, ClaimSize = ClaimSize::confirmation);
 /// patterns, of all that have one. Throws InputError if there is none.
 std::vector<std::string> registered_claims(const std::vector<std::string>& patterns);
 
-/// Throws InputError if a claim differs from the one that was registered, or if the rules of the program do and the
-/// claim has no confirmation yet.
+/// Throws InputError if a claim differs from the one that was registered, or if the rules of the program do and
+/// the claim has no confirmation yet.
 void check_frozen(const std::vector<Claim>&);
 
 /// Throws InputError if a claim has been confirmed already.

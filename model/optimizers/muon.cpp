@@ -1,13 +1,14 @@
-// Defines Muon (Jordan et al. 2024, kellerjordan.github.io/posts/muon), for the matrices of dense layers in blocks.
-// AdamW updates the other parameters: embeddings, the output layer, encodings, biases, gains and convolutions.
+// Defines Muon (Jordan et al. 2024, kellerjordan.github.io/posts/muon), for the matrices of dense layers in
+// blocks. AdamW updates the other parameters: embeddings, the output layer, encodings, biases, gains and
+// convolutions.
 //
 //   m = m + (1 - mu) (g - m),   u = g + mu (m - g),   mu = 0.95                                (Nesterov momentum)
 //   x = u / (|u| + 1e-7),   then five times   a = x x^T,   x = 3.4445 x + (-4.775 a + 2.0315 a^2) x
 //   p = keep p - rate max(1, outputs / inputs)^(1/2) x,   keep = 1 - rate weight_decay
 //
-// |u| is the Frobenius norm. The iteration brings the singular values to about 1 (0.7 to 1.2), so that x is near the
-// orthogonal matrix that is closest to u. Queries, keys and values are three matrices, although one parameter has
-// them side by side.
+// |u| is the Frobenius norm. The iteration brings the singular values to about 1 (0.7 to 1.2), so that x is near
+// the orthogonal matrix that is closest to u. Queries, keys and values are three matrices, although one parameter
+// has them side by side.
 #include <algorithm>
 #include <cmath>
 #include <string_view>

@@ -40,8 +40,8 @@ double iterated(double s) {
 }  // namespace
 
 TEST_CASE("two steps of Muon agree with those of KellerJordan/Muon") {
-  // SingleDeviceMuon(lr=0.02, weight_decay=0.1) of its commit 857d1ad, with .double() in place of .bfloat16(). With
-  // bfloat16 the largest difference from these numbers is 0.0106, in single precision 1.4e-7.
+  // SingleDeviceMuon(lr=0.02, weight_decay=0.1) of its commit 857d1ad, with .double() in place of .bfloat16().
+  // With bfloat16 the largest difference from these numbers is 0.0106, in single precision 1.4e-7.
   const std::vector<double> expected{0.976458766672,  0.520797407484,  -0.390468845822, -0.974879054789,
                                      -0.663996603987, 0.287626784930,  0.967984661490,  0.742789157488,
                                      -0.147916760215, -0.881278960719, -0.839474592520, -0.020834533632,

@@ -64,7 +64,7 @@ std::string without_trailing_spaces(const std::string& text) {
   return result;
 }
 
-/// Removes the progress lines, which a command prints if it takes longer than two seconds: "reading the board, 2 s".
+/// Removes the lines of progress, which a command prints after two seconds: "reading the board, 2 s".
 std::string without_progress(const std::string& text) {
   const std::regex progress(".*, [0-9]+ (s|min)(, .*)?");
   std::string result, line;
