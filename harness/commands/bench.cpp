@@ -270,7 +270,8 @@ void add_bench(CommandLine& line) {
           "--set", request->settings, ValueKind::setting,
           "one setting of the models, as in --set model.convolution=a,b; costs are relative to 'none' without the "
           "settings; may be repeated")
-      .repeated();
+      .repeated()
+      .default_text("none");
   command.text("--sizes", request->sizes, "comma-separated sizes of models: quick, che, cope, tiny, or all");
   command
       .number("--length", request->lengths, 1, 1 << 16, "lengths of sequences in tokens, as in 64,256,1024,4096")
