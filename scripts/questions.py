@@ -98,7 +98,7 @@ def renewed(program):
     questions = json.loads((DATA / "questions.json").read_text(encoding="utf-8"))["questions"]
     answers = json.loads((DATA / "answers.json").read_text(encoding="utf-8"))
     for question, stored in zip(questions, answers["questions"], strict=True):
-        sources = "; ".join(question["sources"]).replace(" (unread)", "")
+        sources = "; ".join(question["sources"]).replace("(unread)", "(not read)")
         stored.update(id=question["id"], question=question["question"], sources=sources)
         whole = {**question, **stored}
         stored.update(commands=commands_of(whole), table=table_of(program, whole))

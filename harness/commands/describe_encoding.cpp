@@ -18,6 +18,7 @@
 #include "harness/console/read_reports.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/page_options.h"
+#include "results/presentation/claims_text.h"
 #include "results/presentation/encoding_card.h"
 
 namespace posbench {
@@ -93,11 +94,12 @@ Json document_json(const std::string& name, const EncodingCard& card, const Boar
   for (const ClaimFile& file : claim_files()) {
     const std::vector<std::string> names = encodings_of(file);
     if (std::ranges::find(names, name) == names.end()) continue;
-    json["claims"].push_back({{"claim", file.claim.name},
-                              {"confirmation", to_string(stored_result(file, ClaimSize::confirmation).verdict)},
-                              {"verdict", to_string(stored_result(file, ClaimSize::reduced).verdict)},
-                              {"at_full_size", to_string(stored_result(file, ClaimSize::full).verdict)},
-                              {"statement", file.claim.statement}});
+    json["claims"].push_back(
+        {{"claim", file.claim.name},
+         {"confirmation", confirmation_cell(stored_result(file, ClaimSize::confirmation)).text},
+         {"verdict", to_string(stored_result(file, ClaimSize::reduced).verdict)},
+         {"at_full_size", to_string(stored_result(file, ClaimSize::full).verdict)},
+         {"statement", file.claim.statement}});
   }
   return json;
 }

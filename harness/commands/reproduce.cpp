@@ -53,16 +53,17 @@ struct ReproduceRequest {
 
 /// Returns the claims with the verdicts of the stored runs.
 Document list_document(const ClaimPlan& plan, ClaimSize size) {
+  const bool is_confirmation = size == ClaimSize::confirmation;
   std::vector<ClaimResult> results, confirmed;
   for (const Claim& claim : plan.claims) {
     const auto file =
         std::ranges::find(claim_files(), claim.name, [](const ClaimFile& each) { return each.claim.name; });
-    results.push_back(stored_result(*file, size));
+    results.push_back(stored_result(*file, is_confirmation ? ClaimSize::reduced : size));
     confirmed.push_back(stored_result(*file, ClaimSize::confirmation));
   }
   Document document;
   Table table = claim_list(plan.claims, results, confirmed);
-  if (size == ClaimSize::confirmation) {
+  if (is_confirmation) {
     table.columns.insert(table.columns.end(), {{"frozen"}, {"claim hash"}, {"rules hash"}});
     for (size_t i = 0; i < plan.claims.size(); ++i) {
       const Claim& claim = plan.claims[i];
@@ -81,7 +82,7 @@ Document list_document(const ClaimPlan& plan, ClaimSize size) {
         std::string(
             "'posbench show CLAIM' has the statement, the rule and the reason, 'posbench show weaker' the claims "
             "with a verdict, and --format csv all columns"),
-        (size == ClaimSize::confirmation ? "confirmation: " : "exploration: ") + count_verdicts(results),
+        is_confirmation ? "confirmation: " + count_verdicts(confirmed) : "exploration: " + count_verdicts(results),
         "by itself: " + count_verdicts(results, &ClaimResult::by_itself), "kinds: " + claim_kinds(plan.claims)})
     document.blocks.emplace_back(Note{note});
   return document;

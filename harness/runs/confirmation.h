@@ -1,4 +1,4 @@
-// Confirms claims: one run with seeds that nobody has seen, by a claim and by rules that were frozen before.
+// Confirms claims. Their seeds, settings and rules are registered before the only run that decides them.
 #pragma once
 #include <string>
 #include <vector>

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "harness/config/embedded_data.h"
 #include "harness/runs/confirmation.h"
 #include "harness/runs/run_directory.h"
 #include "harness/runs/suite.h"
@@ -314,42 +313,6 @@ TEST_CASE("a claim that is trained anew reserves questions for tests, and older 
   CHECK(mixed.error.find("training.reserve was true and is now missing; remove it") != std::string::npos);
   follow_stored(plan, {kKeptRuns});
   for (const ClaimRun& run : plan.runs) CHECK(!run.config.training.reserve);
-}
-
-TEST_CASE("a claim is confirmed only as it was registered, and once") {
-  Claim claim = claim_files().front().claim;
-  const std::string hash = claim_hash(claim);
-  CHECK(claim_hash(claim, ClaimSize::reduced) != claim_hash(claim, ClaimSize::full));  // other settings
-  CHECK(claim_hash(claim_files().back().claim) != hash);
-  claim.confirm = {"1a2b3c", hash, claim_rules_hash()};
-  check_frozen({claim});
-  claim.confirm = {"1a2b3c", "0123456789abcdef", claim_rules_hash()};
-  CHECK_THROWS_WITH(check_frozen({claim}),
-                    claim.name +
-                        ": the claim or its settings have changed since they were frozen at 1a2b3c (hash "
-                        "0123456789abcdef, now " +
-                        hash + "); build that commit");
-  claim.confirm = {"1a2b3c", hash, "0123456789abcdef"};
-  CHECK_THROWS_WITH(check_frozen({claim}), claim.name +
-                                               ": the rules that judge claims have changed since they "
-                                               "were frozen at 1a2b3c (hash 0123456789abcdef, now " +
-                                               claim_rules_hash() + "); build that commit");
-  const TemporaryDirectory directory;
-  CHECK(posbench_command(directory, "reproduce --confirm --full").error.find("--full excludes --confirm") !=
-        std::string::npos);
-  for (const bool confirmed : {false, true}) {
-    const auto is_such = [&](const ClaimFile& each) {
-      return each.claim.confirm.has_value() == confirmed &&
-             stored_claims(ClaimSize::confirmation).results.contains(each.claim.name) == confirmed;
-    };
-    const auto example = std::ranges::find_if(claim_files(), is_such);
-    if (example == claim_files().end()) continue;
-    CAPTURE(example->claim.name);
-    const Outcome outcome = posbench_command(directory, "reproduce --confirm --dry-run " + example->claim.name);
-    CHECK(outcome.code == 2);
-    CHECK(outcome.error.find(confirmed ? "has its confirmation already" : "has no registered confirmation") !=
-          std::string::npos);
-  }
 }
 
 TEST_CASE("the stored confirmations follow from their runs, and their claims are those that were registered") {
