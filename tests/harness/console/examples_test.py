@@ -21,7 +21,7 @@ SELECTED = sys.argv[4:]
 ENDED_WITHIN = 1800  # seconds; sanitizers on a busy machine need most of it
 
 SHORTEN = r"""#!/usr/bin/env bash
-tiny=(--set training.steps=2 --set training.validation_sequences=4 --set evaluation.sequences=4)
+tiny=(--set training.steps=2 --set training.validation_sequences=4 --set evaluation.sequences=4 --set evaluation.grid=4)
 command=$1 arguments=("$@")
 [ "$1" = --plugin ] && command=$3
 has() { [[ " ${arguments[*]} " == *" $1 "* ]]; }
@@ -108,6 +108,7 @@ def make_files(folder):
         f"{suite} -e cope,rope -o before",
         f"{suite} -e cope,cope:positions=4,rope -o after",
         "posbench export rope:pairing=half_split -o rope.safetensors",
+        f"cp {SOURCE}/results/data/reference/report.json mine.json",
         "cp -r before main; cp -r before branch; cp -r runs/mine runs/ours; mkdir claims answers",
         f"ln -s {kept} claims/1; ln -s {kept} claims/2",
         *(

@@ -45,55 +45,39 @@ const RegisterTask<FixedLength> registered{{.name = "test_fixed_length",
                                             .source = "this test",
                                             .splits = {{"in_distribution", {}, ""}}}};
 
-/// A task that every model solves, because one candidate remains.
-class AlwaysRight final : public BasicTask<LengthOption<"tokens">> {
+/// A task whose last token has the target 1, or a random bit in one sequence of five. Otherwise it has no other candidate.
+template <bool kAsks>
+class LastBit final : public BasicTask<LengthOption<"tokens">> {
  public:
   using BasicTask::BasicTask;
   int vocabulary() const override { return 2; }
-  double chance_level() const override { return 1; }
-  Example sample(int length, Rng&) const override {
-    Example example;
-    example.tokens.assign(static_cast<size_t>(length), 0);
-    example.targets.assign(example.tokens.size(), kIgnore);
-    example.targets.back() = 1;
-    example.scored = {length - 1};
-    example.segments.assign(example.tokens.size(), 0);
-    example.candidates = {1};
-    return example;
-  }
-  std::string token_text(int) const override { return "x"; }
-};
-
-const RegisterTask<AlwaysRight> registered_too{{.name = "test_always_right",
-                                                .family = "test",
-                                                .definition = "this test",
-                                                .source = "this test",
-                                                .splits = {{"in_distribution", {}, ""}}}};
-
-/// A task on which an untrained model is right in 0.9 of the sequences: a random bit is asked in one of five.
-class MostlyRight final : public BasicTask<LengthOption<"tokens">> {
- public:
-  using BasicTask::BasicTask;
-  int vocabulary() const override { return 2; }
-  double chance_level() const override { return 0.9; }
+  double chance_level() const override { return kAsks ? 0.9 : 1; }
   Example sample(int length, Rng& rng) const override {
     Example example;
     example.tokens.assign(static_cast<size_t>(length), 0);
     example.targets.assign(example.tokens.size(), kIgnore);
-    example.targets.back() = uniform(rng, 0, 1);
+    example.targets.back() = kAsks ? uniform(rng, 0, 1) : 1;
     example.scored = {length - 1};
     example.segments.assign(example.tokens.size(), 0);
-    if (!bernoulli(rng, 0.2)) example.candidates = {example.targets.back()};
+    if (!kAsks || !bernoulli(rng, 0.2)) example.candidates = {example.targets.back()};
     return example;
   }
   std::string token_text(int) const override { return "x"; }
 };
 
-const RegisterTask<MostlyRight> registered_as_well{{.name = "test_mostly_right",
-                                                    .family = "test",
-                                                    .definition = "this test",
-                                                    .source = "this test",
-                                                    .splits = {{"in_distribution", {}, ""}}}};
+/// Every model solves it.
+const RegisterTask<LastBit<false>> always_right{{.name = "test_always_right",
+                                                 .family = "test",
+                                                 .definition = "this test",
+                                                 .source = "this test",
+                                                 .splits = {{"in_distribution", {}, ""}}}};
+
+/// An untrained model is right in 0.9 of the sequences.
+const RegisterTask<LastBit<true>> mostly_right{{.name = "test_mostly_right",
+                                                .family = "test",
+                                                .definition = "this test",
+                                                .source = "this test",
+                                                .splits = {{"in_distribution", {}, ""}}}};
 
 TaskGrid grid_of(const std::string& task, const std::string& option) {
   const Spec spec = Spec::parse(task);
@@ -210,13 +194,13 @@ TEST_CASE("a grid ends after two multiples below one half, and where task, encod
   const GridResult failing = evaluate_untrained(*suite.tasks.at(0), "none");
   CHECK(failing.end == GridEnd::accuracy);
   CHECK(failing.points.size() == 2);
-  const TaskSetup& always_right = *suite.tasks.at(1);
-  CHECK(always_right.model_config.longest == 20);
-  const GridResult complete = evaluate_untrained(always_right, "none");
+  const TaskSetup& solved = *suite.tasks.at(1);
+  CHECK(solved.model_config.longest == 20);
+  const GridResult complete = evaluate_untrained(solved, "none");
   CHECK(complete.end == GridEnd::complete);
   REQUIRE(complete.points.size() == 8);
   CHECK(complete.points.back().sequence == Count{16, 16});
-  const GridResult limited = evaluate_untrained(always_right, "randomized:max=50");  // 2x has 40 tokens, 3x has 60
+  const GridResult limited = evaluate_untrained(solved, "randomized:max=50");  // 2x has 40 tokens, 3x has 60
   CHECK(limited.end == GridEnd::encoding);
   CHECK(limited.reason ==
         "encoding 'randomized': max is 50, less than the longest sequence, 60; set max to 60 or more");
