@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -21,6 +22,7 @@
 #include "harness/commands/describe.h"
 #include "harness/config/names.h"
 #include "harness/console/command.h"
+#include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
 #include "harness/runs/page_options.h"
@@ -43,24 +45,25 @@ struct BoardRequest {
   Output output;
 };
 
-/// Returns the names that are in a list of specs, names without options, and patterns; without a list, all.
+/// Returns the names that are in a list of specs, names without options, and patterns; without a list, all. A note
+/// names what has no result, and if nothing has one, throws InputError.
 std::set<std::string> select_shown(const std::optional<std::string>& list, ValueKind kind,
                                    const std::set<std::string>& names) {
   if (!list) return names;
   std::set<std::string> chosen;
+  std::vector<std::string> missing;
   for (const std::string& given : split_specs(*list)) {
     const bool is_encoding = kind == ValueKind::encoding;
     const std::string item = is_encoding ? encoding_name(given) : given;
-    bool is_found = false;
-    for (const std::string& name : names) {
-      if (!selects(item, name)) continue;
-      is_found = true;
-      chosen.insert(name);
-    }
-    if (is_found) continue;
+    std::set<std::string> found;
+    std::ranges::copy_if(names, std::inserter(found, found.end()),
+                         [&](const std::string& name) { return selects(item, name); });
+    chosen.insert(found.begin(), found.end());
+    if (!found.empty()) continue;
     if (is_encoding ? encodings().contains(item) : tasks().contains(spec_name(item))) {
-      throw InputError(fmt::format("the board has no result of '{}'; 'posbench run -{} {}' makes some", item,
-                                   is_encoding ? 'e' : 't', item));
+      missing.push_back(fmt::format("the board has no result of '{}'; 'posbench run -{} {}' makes some", item,
+                                    is_encoding ? 'e' : 't', item));
+      continue;
     }
     std::set<std::string> known;
     for (const std::string& name : names) known.insert(spec_name(name));
@@ -68,6 +71,8 @@ std::set<std::string> select_shown(const std::optional<std::string>& list, Value
                                  is_encoding ? "encoding" : "task", item,
                                  did_you_mean(item, {known.begin(), known.end()})));
   }
+  if (chosen.empty() && !missing.empty()) throw InputError(missing.front());
+  for (const std::string& note : missing) write_note(note);
   return chosen;
 }
 
