@@ -99,7 +99,7 @@ def main():
         ]
         print(f"| {cell[0]} | {cell[1]} | {texts[0]} | {texts[1]} | {'' if ratio is None else f'{ratio:.2f}'} |")
     pairs = list(zip(*accuracies.values()))
-    print(f"median ratio of steps: {statistics.median(ratios):.2f} over {len(ratios)} cells")
+    print(f"median ratio of steps: {statistics.median(ratios or [math.nan]):.2f} over {len(ratios)} cells")
     print(f"rank correlation: {statistics.correlation(*map(ranks, pairs)):.2f} over {len(accuracies)} cells")
 
 

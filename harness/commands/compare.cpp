@@ -93,6 +93,12 @@ std::string find_encoding(const std::string& text, const std::set<std::string>& 
   return *found.begin();
 }
 
+std::set<std::string> encodings_of(const Report& report) {
+  std::set<std::string> encodings;
+  for (const ExperimentResult& experiment : report.experiments) encodings.insert(experiment.id.encoding);
+  return encodings;
+}
+
 /// Returns the report with the experiments of one encoding.
 Report with_encoding(Report report, const std::string& encoding) {
   std::erase_if(report.experiments, [&](const ExperimentResult& e) { return e.id.encoding != encoding; });
@@ -111,8 +117,7 @@ Comparison compare_between(const CompareRequest& request) {
   if (!request.match.empty())
     throw InputError("--between and --match exclude each other; --match compares encodings of two reports");
   const Report report = read_compared(request.baseline, request.options.metric);
-  std::set<std::string> known;
-  for (const ExperimentResult& experiment : report.experiments) known.insert(experiment.id.encoding);
+  const std::set<std::string> known = encodings_of(report);
   const std::string one = find_encoding(texts[0], known), other = find_encoding(texts[1], known);
   if (one == other)
     throw InputError(fmt::format("--between is '{}', expected two different encodings", *request.between));
@@ -125,7 +130,8 @@ Comparison compare_between(const CompareRequest& request) {
   return read_user_files([&] { return compare(baseline, {&candidate, 1}, options); });
 }
 
-/// Compares the encodings of a report with stored results of others.
+/// Compares the encodings of a report with stored results of others. Encodings that are among these others are
+/// compared only if the report has no other one.
 Comparison compare_with_stored(const CompareRequest& request) {
   if (!request.candidates.empty() || !request.match.empty())
     throw InputError("--with compares one report with stored results; leave out the other reports and --match");
@@ -135,11 +141,11 @@ Comparison compare_with_stored(const CompareRequest& request) {
   const NamedReport candidate{request.baseline.string(), mine};
   CompareOptions options = request.options;
   StoredBaselines found = find_stored(candidate, stored, options.allow_different_budget);
-  std::set<std::string> others;
-  for (const ExperimentResult& experiment : mine.experiments) others.insert(experiment.id.encoding);
-  for (const std::string& encoding : stored) {
-    for (const std::string& other : others) {
-      if (std::ranges::find(stored, other) == stored.end()) options.match.emplace_back(encoding, other);
+  std::set<std::string> own = encodings_of(mine), others = own;
+  for (const std::string& encoding : stored) others.erase(encoding);
+  for (const std::string& encoding : encodings_of(found.report)) {
+    for (const std::string& other : others.empty() ? own : others) {
+      if (encoding != other) options.match.emplace_back(encoding, other);
     }
   }
   Comparison comparison = compare({"the stored results", found.report}, {&candidate, 1}, options);

@@ -88,7 +88,7 @@ void add_verdict(const ClaimFile& file, ClaimSize size, Document& document) {
                                                file.settings.at(size).seeds, claim.confirm->frozen)});
   }
   document.blocks.push_back(Facts{std::move(facts)});
-  if (!claim.comparable) return;
+  if (!claim.comparable || (confirms && is_judged(result.verdict))) return;
   document.blocks.push_back(
       Text{fmt::format("'posbench reproduce {}{}{}' trains its runs and judges it.", claim.name,
                        confirms                        ? " --confirm"

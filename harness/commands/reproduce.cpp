@@ -275,8 +275,9 @@ const char* default_directory(ClaimSize size) {
 int reproduce(const ReproduceRequest& request) {
   check_request(request);
   const bool confirms = request.size == ClaimSize::confirmation;
-  ClaimPlan plan =
-      plan_claims(confirms ? registered_claims(request.claims) : request.claims, request.size, request.seeds);
+  const bool all_open = request.claims.empty() && !request.list && !request.judge_only;
+  ClaimPlan plan = plan_claims(confirms ? registered_claims(request.claims, all_open) : request.claims,
+                               request.size, request.seeds);
   if (request.list) {
     write_document(request.output, list_document(plan, request.size));
     return 0;

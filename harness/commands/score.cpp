@@ -35,8 +35,7 @@ namespace {
 struct ScoreRequest {
   std::vector<std::filesystem::path> answers;  // each has a manifest; or the manifest of a training that failed
   std::filesystem::path output;
-  std::optional<std::string> name, description;  // of the model; empty: those of the manifests
-  std::optional<std::int64_t> parameters;
+  std::optional<std::string> name;   // of the model; empty: that of the manifests
   std::vector<std::string> command;  // the whole command line
 };
 
@@ -62,18 +61,14 @@ TaskBaseline baselines(const Scored& file) {
   return baseline;
 }
 
-/// Reads the description of the model from the command line, or else from the manifest.
+/// Reads the description of the model from the manifest.
 void read_model(const Field& json, const ScoreRequest& request, Scored& scored) {
   constexpr std::int64_t kMax = std::int64_t{1} << 53;
   constexpr int kMaxSteps = 1'000'000'000;
   ExperimentResult& e = scored.experiment;
   e.id.encoding = request.name ? *request.name : json["name"].name();
-  e.description = request.description       ? *request.description
-                  : json.has("description") ? json["description"].text()
-                                            : "";
-  e.parameters = request.parameters       ? *request.parameters
-                 : json.has("parameters") ? json["parameters"].integer(0, kMax)
-                                          : 0;
+  e.description = json.has("description") ? json["description"].text() : "";
+  e.parameters = json.has("parameters") ? json["parameters"].integer(0, kMax) : 0;
   if (json.has("steps")) e.steps = static_cast<int>(json["steps"].integer(0, kMaxSteps));
   if (json.has("stopped_early")) e.stopped_early = json["stopped_early"].flag();
   if (json.has("learning_curve")) e.learning_curve = read_curve(json["learning_curve"]);
@@ -281,12 +276,6 @@ void add_score(CommandLine& line) {
       .required();
   command.file("-o,--output", request->output, "report to write").required().output();
   command.text("--name", request->name, "name of the model").default_text("that in the manifests");
-  command
-      .number("--parameters", request->parameters, std::int64_t{0}, std::int64_t{1'000'000'000'000'000},
-              "number of parameters of the model")
-      .default_text("that in the manifests");
-  command.text("--description", request->description, "description of the model for the report")
-      .default_text("that in the manifests");
   command.explain(
       {{"posbench score answers/*.safetensors --name mine -o mine.json", "the answers to every split"},
        {"posbench report runs/ours mine.json", "the report next to that of a run"}},

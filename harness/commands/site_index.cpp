@@ -159,7 +159,7 @@ Judged judged_claims(ClaimSize size) {
   Judged judged;
   for (const ClaimFile& file : claim_files()) {
     ClaimResult result = stored_result(file, size);
-    if (size == ClaimSize::full && !is_judged(result.verdict)) continue;
+    if (size != ClaimSize::reduced && !is_judged(result.verdict)) continue;
     judged.claims.push_back(claim_at(file, size));
     judged.results.push_back(std::move(result));
   }
@@ -172,10 +172,12 @@ void add_claims(Document& document) {
   for (const ClaimFile& file : claim_files()) files.push_back(&file);
   document.blocks.push_back(Heading{"Claims"});
   document.blocks.push_back(claims_table(files));
-  document.blocks.push_back(Note{
-      fmt::format("Verdicts of the stored runs, which no run with unseen seeds has confirmed: {}. Kinds: {}. "
-                  "The column 'full size' has the verdicts at the published size or the closest that was trained.",
-                  count_verdicts(judged.results), claim_kinds(judged.claims))});
+  document.blocks.push_back(Note{fmt::format(
+      "Exploration, verdicts of runs whose settings or rules changed: {}. Confirmation, verdicts of runs with "
+      "seeds that were registered before: {}. Kinds: {}. The column 'full size' has the verdicts at the "
+      "published size or the closest that was trained.",
+      count_verdicts(judged.results), count_verdicts(judged_claims(ClaimSize::confirmation).results),
+      claim_kinds(judged.claims))});
 }
 
 /// Returns the encodings that are best over all tasks, and rotary positions.

@@ -23,10 +23,12 @@ std::string claim_hash(const Claim& claim, ClaimSize size) {
   return sha256(hashed).substr(0, 16);
 }
 
-std::vector<std::string> registered_claims(const std::vector<std::string>& patterns) {
+std::vector<std::string> registered_claims(const std::vector<std::string>& patterns, bool only_open) {
   std::vector<std::string> names, others;
-  for (const Claim& claim : plan_claims(patterns, ClaimSize::confirmation).claims)
-    (claim.confirm ? names : others).push_back(claim.name);
+  for (const Claim& claim : plan_claims(patterns, ClaimSize::confirmation).claims) {
+    const bool is_confirmed = stored_claims(ClaimSize::confirmation).results.contains(claim.name);
+    (claim.confirm && !(only_open && is_confirmed) ? names : others).push_back(claim.name);
+  }
   if (names.empty()) {
     throw InputError(fmt::format(
         "{} has no registered confirmation; 'posbench reproduce --confirm --list' shows the claims that have one",
@@ -41,14 +43,14 @@ void check_frozen(const std::vector<Claim>& claims) {
     if (hash != claim.confirm->claim) {
       throw InputError(
           fmt::format("{}: the claim or its settings have changed since they were frozen at {} (hash {}, now {}); "
-                      "build that commit",
+                      "build the commit that registered them",
                       claim.name, claim.confirm->frozen, claim.confirm->claim, hash));
     }
     const bool is_confirmed = stored_claims(ClaimSize::confirmation).results.contains(claim.name);
     if (!is_confirmed && claim_rules_hash() != claim.confirm->rules) {
       throw InputError(fmt::format(
           "{}: the rules that judge claims have changed since they were frozen at {} (hash {}, now {}); "
-          "build that commit",
+          "build the commit that registered them",
           claim.name, claim.confirm->frozen, claim.confirm->rules, claim_rules_hash()));
     }
   }

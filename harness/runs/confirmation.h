@@ -12,8 +12,8 @@ namespace posbench {
 std::string claim_hash(const Claim&, ClaimSize = ClaimSize::confirmation);
 
 /// Returns the names of the claims that match one of the patterns and have a registered confirmation; without
-/// patterns, of all that have one. Throws InputError if there is none.
-std::vector<std::string> registered_claims(const std::vector<std::string>& patterns);
+/// patterns, of all that have one; `only_open` leaves out the confirmed ones. Throws InputError if there is none.
+std::vector<std::string> registered_claims(const std::vector<std::string>& patterns, bool only_open);
 
 /// Throws InputError if a claim differs from the one that was registered, or if the rules of the program do and
 /// the claim has no confirmation yet.

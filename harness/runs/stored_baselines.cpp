@@ -61,12 +61,11 @@ StoredBaselines find_stored(const NamedReport& mine, const std::vector<std::stri
   for (const ExperimentResult& experiment : mine.report.experiments) {
     for (const std::string& encoding : encodings) search.missing.insert({experiment.id.task, encoding});
   }
-  const auto& files = board_bytes();  // the last one has the costs
-  for (size_t n = 0; n + 1 < files.size() && !search.missing.empty(); ++n) {
-    const Report stored = parse_report(files[n].second, files[n].first);
+  std::vector<std::string> names{"presets"};  // of files
+  for (const std::string& encoding : encodings) names.push_back(spec_name(encoding));
+  for (const auto& [name, stored] : board_reports(names)) {
     for (const TaskBaseline& task : stored.tasks) {
-      if (find_task(mine.report, task.task))
-        take({files[n].first, stored}, task, mine, allow_different_budget, search);
+      if (find_task(mine.report, task.task)) take({name, stored}, task, mine, allow_different_budget, search);
     }
   }
   for (const auto& [task, encoding] : search.missing) {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ._program import PosbenchError, flags_of
+from ._program import InputError, PosbenchError, flags_of
 from .plots import FORMATS
 from .report import show
 
@@ -32,6 +32,8 @@ def main() -> int:
     given = parser.parse_args()
     try:
         plots = show("report", given.runs, flags_of({"-t": given.tasks, "-e": given.encodings})).plots()
+        if not len(plots):
+            raise InputError("the report has no plots")
         if given.plots != "all":
             plots = plots[given.plots or plots[0].section]
         files = plots.save(given.output, formats=given.formats.split(","), width=given.width, font_size=given.font_size)

@@ -173,8 +173,8 @@ Document make_board_document(const BoardReport& all, Board board, const BoardTex
     throw InputError(fmt::format("the board has no result of these tasks, encodings and family; select others{}",
                                  all.warnings.empty() ? "" : fmt::format(" ({})", fmt::join(all.warnings, "; "))));
   Document document;
-  add_blocks(board, words, document);
   add_notes(all.warnings, document.blocks);
+  add_blocks(board, words, document);
   document.rows = [=] { return board_csv(board, words); };
   document.json = [=, &all] {
     Json json = to_json(board, words, all.warnings);

@@ -15,8 +15,8 @@ namespace posbench {
 namespace {
 
 /// Returns "mine is better than rope on flip_flop (0.42 against 0.16, p = 0.0079)."
-std::string task_text(const ComparedTask& task) {
-  const std::string &one = task.candidate_encoding, &other = task.encoding;
+std::string task_text(const Comparison& comparison, const ComparedTask& task) {
+  const std::string one = candidate_name(comparison, task), &other = task.encoding;
   const std::string numbers =
       fmt::format("{} against {}{}", accuracy_text(mean(task.after)), accuracy_text(mean(task.before)),
                   task.p ? fmt::format(", p {}{}", *task.p < 0.0001 ? "" : "= ", p_text(task.p)) : "");
@@ -26,12 +26,14 @@ std::string task_text(const ComparedTask& task) {
                      task.is_mixed ? "better on a split and worse on another" : to_string(task.verdict), numbers);
 }
 
-/// Returns "Over 7 tasks mine is better than rope on 3, worse on 1, undecided on 3."
-std::string over_text(const ComparedOverTasks& over) {
+/// Returns "Over 7 tasks mine is better than rope on 3, worse on 1, undecided on 3." Runs are compared over pairs of
+/// a task and an encoding.
+std::string over_text(const ComparedOverTasks& over, bool of_runs) {
   const size_t count = over.better + over.worse + over.mixed + over.undecided;
   const std::string text =
-      fmt::format("Over {} {} is better than {} on {}, worse on {}, {}undecided on {}", counted(count, "task"),
-                  over.after, over.before, over.better, over.worse,
+      fmt::format("Over {}{} {} is better than {} on {}, worse on {}, {}undecided on {}",
+                  counted(count, of_runs ? "pair" : "task"), of_runs ? " of task and encoding" : "", over.after,
+                  over.before, over.better, over.worse,
                   over.mixed > 0 ? fmt::format("both by split on {}, ", over.mixed) : "", over.undecided);
   if (!over.after_is_better || over.both_learned < 2) return text + ".";
   return fmt::format("{}; on the {} that both have learned, a seed of {} is better with a probability of {}.",
@@ -49,9 +51,10 @@ std::vector<std::string> conclusions(const Comparison& comparison) {
   std::vector<std::string> lines;
   const std::vector<ComparedTask> tasks = compared_tasks(comparison);
   for (const ComparedTask& task : tasks) {
-    if (task.encoding != task.candidate_encoding) lines.push_back(task_text(task));
+    if (task.encoding != task.candidate_encoding) lines.push_back(task_text(comparison, task));
   }
-  for (const ComparedOverTasks& over : compare_over_tasks(comparison, tasks)) lines.push_back(over_text(over));
+  for (const ComparedOverTasks& over : compare_over_tasks(comparison, tasks))
+    lines.push_back(over_text(over, over.before == comparison.baseline));
   return lines;
 }
 

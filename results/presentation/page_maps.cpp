@@ -32,25 +32,28 @@ std::string not_learned(const SummaryRow& row) {
   return row.learned.late_gain ? fmt::format("not learned ({:+.2f})", *row.learned.late_gain) : "not learned";
 }
 
+/// Returns a map of encodings by tasks without rows, whose cells have these values, a mark, a text and a note.
+Plot empty_map(const std::string& title, const std::string& about, const decltype(Plot::columns)& values) {
+  Plot plot{.kind = "heat", .title = title, .about = about, .columns = {{"row", "encoding"}, {"column", "task"}}};
+  plot.columns.insert(plot.columns.end(), values.begin(), values.end());
+  for (const auto& [key, label] :
+       {std::pair{"mark", "unfinished"}, {"text", "shown"}, {"note", "in distribution"}})
+    plot.columns.push_back({key, label});
+  plot.details["cells"] = true;
+  return plot;
+}
+
 Plot heat_map(const PageSource& source, const std::string& title, Kind kind, Accuracy accuracy,
               const std::string& about) {
-  Plot plot{.kind = "heat",
-            .title = title,
-            .about = about,
-            .columns = {{"row", "encoding"},
-                        {"column", "task"},
-                        {"value", "accuracy"},
-                        {"least", "worst seed"},
-                        {"greatest", "best seed"},
-                        {"low", "low"},
-                        {"high", "high"},
-                        {"solved", "seeds that solve it"},
-                        {"seeds", "seeds"},
-                        {"mark", "unfinished"},
-                        {"text", "rounded"},
-                        {"note", "in distribution"}}};
+  Plot plot = empty_map(title, about,
+                        {{"value", "accuracy"},
+                         {"least", "worst seed"},
+                         {"greatest", "best seed"},
+                         {"low", "low"},
+                         {"high", "high"},
+                         {"solved", "seeds that solve it"},
+                         {"seeds", "seeds"}});
   const bool is_out = kind == &SummaryRow::out_of_distribution;
-  plot.details["cells"] = true;
   std::map<std::pair<std::string, std::string>, const SummaryRow*> rows;
   for (const SummaryRow& row : source.summary.rows) rows[{row.encoding, row.task}] = &row;
   for (const std::string& encoding : source.encodings) {
@@ -74,20 +77,12 @@ using Effective = std::optional<EffectiveLength> SummaryRow::*;
 
 /// Returns a map of the encodings and the tasks that have a grid.
 Plot effective_map(const PageSource& source, const char* title, const char* about, Effective kind) {
-  Plot plot{.kind = "heat",
-            .title = title,
-            .about = about,
-            .columns = {{"row", "encoding"},
-                        {"column", "task"},
-                        {"value", "multiple"},
-                        {"low", "low"},
-                        {"high", "high"},
-                        {"tested_to", "tested to"},
-                        {"accuracy", "accuracy at 4x"},
-                        {"mark", "unfinished"},
-                        {"text", "shown"},
-                        {"note", "in distribution"}}};
-  plot.details["cells"] = true;
+  Plot plot = empty_map(title, about,
+                        {{"value", "multiple"},
+                         {"low", "low"},
+                         {"high", "high"},
+                         {"tested_to", "tested to"},
+                         {"accuracy", "accuracy at 4x"}});
   plot.signals["domain"] = {0, *std::rbegin(kGridMultiples)};
   const std::optional<Interval> no_interval;
   for (const std::string& encoding : source.encodings) {

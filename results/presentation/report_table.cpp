@@ -130,9 +130,12 @@ Table paper_table(const Summary& summary, Metric metric) {
       cell = accuracy_text(spread->mean);
       if (const auto& range = spread->interval)
         cell.text += fmt::format(" ({:.2f} to {:.2f})", range->low, range->high);
+      cell.text += unfinished_letters(row.diverged > 0, row.failed > 0);
       cells.emplace_back(sign * spread->mean, &cell);
     }
-    if (!cells.empty()) std::ranges::max_element(cells)->second->tone = Tone::good;
+    for (const auto& [value, cell] : cells) {
+      if (value == std::ranges::max(cells).first) cell->tone = Tone::good;
+    }
   }
   return table;
 }

@@ -108,7 +108,7 @@ ClaimSetting read_setting(const Field& field) {
 /// Reads the registration of a confirmation, and adds its setting and tasks, which are those of the size it names.
 void read_confirmation(const Field& field, ClaimFile& file) {
   field.refuse_other_keys({"frozen", "claim", "rules", "size", "seeds"});
-  file.claim.confirm = {field["frozen"].name(), field["claim"].name(), field["rules"].name()};
+  file.claim.confirm = {field["frozen"].name(), field["claim"].text(), field["rules"].text()};
   const auto size = static_cast<ClaimSize>(field["size"].choice({"reduced", "full"}));
   ClaimSetting& setting = file.settings[ClaimSize::confirmation] = file.settings.at(size);
   if (!setting.comparable) field.fail("expected a size that can judge the claim");

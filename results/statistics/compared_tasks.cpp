@@ -48,13 +48,17 @@ ComparedTask summarize(const std::vector<const ComparisonRow*>& rows) {
     is_better = is_better || row->verdict == Verdict::better;
     is_worse = is_worse || row->verdict == Verdict::worse;
     if (row->kind == SplitKind::out_of_distribution) far.push_back(row);
-    if (row->p_corrected && (!task.p || *row->p_corrected < *task.p)) task.p = row->p_corrected;
   }
   task.is_mixed = is_better && is_worse;
   const auto decides = [&](const ComparisonRow* row) { return row->verdict == task.verdict; };
-  if (is_better != is_worse && std::ranges::none_of(far, decides)) {  // the encodings differ in distribution
-    far.clear();
-    std::ranges::copy_if(rows, std::back_inserter(far), decides);
+  if (is_better != is_worse) {
+    for (const ComparisonRow* row : rows) {
+      if (decides(row) && row->p_corrected && (!task.p || *row->p_corrected < *task.p)) task.p = row->p_corrected;
+    }
+    if (std::ranges::none_of(far, decides)) {  // the encodings differ in distribution
+      far.clear();
+      std::ranges::copy_if(rows, std::back_inserter(far), decides);
+    }
   }
   task.before = mean_of_seeds(far.empty() ? rows : far, &ComparisonRow::before);
   task.after = mean_of_seeds(far.empty() ? rows : far, &ComparisonRow::after);
@@ -78,6 +82,11 @@ std::vector<ComparedTask> compared_tasks(const Comparison& comparison) {
   return tasks;
 }
 
+std::string candidate_name(const Comparison& comparison, const ComparedTask& task) {
+  if (comparison.candidates.size() == 1) return task.candidate_encoding;
+  return task.candidate_encoding + " of " + comparison.candidates[task.candidate];
+}
+
 std::vector<ComparedOverTasks> compare_over_tasks(const Comparison& comparison,
                                                   const std::vector<ComparedTask>& tasks) {
   struct Pair {
@@ -88,7 +97,7 @@ std::vector<ComparedOverTasks> compare_over_tasks(const Comparison& comparison,
   for (const ComparedTask& task : tasks) {
     const bool is_same = task.encoding == task.candidate_encoding;
     const std::string before = is_same ? comparison.baseline : task.encoding,
-                      after = is_same ? comparison.candidates[task.candidate] : task.candidate_encoding;
+                      after = is_same ? comparison.candidates[task.candidate] : candidate_name(comparison, task);
     auto found = std::ranges::find_if(
         pairs, [&](const Pair& pair) { return pair.over.before == before && pair.over.after == after; });
     if (found == pairs.end()) {

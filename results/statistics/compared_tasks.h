@@ -22,11 +22,14 @@ struct ComparedTask {
   bool have_learned = false;  // both sides
   std::vector<double> before,
       after;                // of each seed: the mean over the splits out of distribution, if one decides
-  std::optional<double> p;  // corrected, the smallest of its splits
+  std::optional<double> p;  // corrected, the smallest of the splits that are better or worse
 };
 
 /// Returns the tasks of each pair, in the order of the rows.
 std::vector<ComparedTask> compared_tasks(const Comparison&);
+
+/// Returns the encoding of the candidate, with its report if there are several.
+std::string candidate_name(const Comparison&, const ComparedTask&);
 
 /// The tasks of one candidate, or of one pair of encodings if their names differ.
 struct ComparedOverTasks {

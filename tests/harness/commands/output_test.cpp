@@ -110,6 +110,4 @@ TEST_CASE("the bounds of sample numbers are integers in the help and in messages
     CHECK(contains(help, "; 0 to 1000000000000 "));
     CHECK_FALSE(contains(help, "e+12"));
   }
-  CHECK(contains(refusal(directory, "score a.safetensors -o s.json --parameters 1e6"),
-                 "'1e6' is not a number from 0 to 1000000000000000 "));
 }

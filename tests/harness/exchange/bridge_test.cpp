@@ -197,12 +197,12 @@ TEST_CASE("answers of another program's model become a report that can be merged
       answers.insert(0, Json{{"index", line["index"]}, {"answers", ids}}.dump() + "\n");  // in another order
     }
     directory.write(split + ".answers.jsonl", answers);
-    std::filesystem::copy_file(directory / (split + ".jsonl.manifest.json"),
-                               directory / (split + ".answers.jsonl.manifest.json"));
+    Json manifest = read_json(directory / (split + ".jsonl.manifest.json"));
+    manifest["model"] = {{"parameters", 7}, {"description", "knows it all"}};
+    directory.write(split + ".answers.jsonl.manifest.json", manifest.dump());
     files += " " + split + ".answers.jsonl";
   }
-  const Outcome done = posbench_command(
-      directory, "score" + files + " --name oracle --parameters 7 --description 'knows it all' -o oracle.json");
+  const Outcome done = posbench_command(directory, "score" + files + " --name oracle -o oracle.json");
   CAPTURE(done.error);
   REQUIRE(done.code == 0);
   const Report report = read_report(directory / "oracle.json");

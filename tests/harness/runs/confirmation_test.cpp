@@ -24,12 +24,12 @@ TEST_CASE("a claim is confirmed only as it was registered, and once") {
                     claim.name +
                         ": the claim or its settings have changed since they were frozen at 1a2b3c (hash "
                         "0123456789abcdef, now " +
-                        hash + "); build that commit");
+                        hash + "); build the commit that registered them");
   claim.confirm = {"1a2b3c", hash, "0123456789abcdef"};
   CHECK_THROWS_WITH(check_frozen({claim}), claim.name +
                                                ": the rules that judge claims have changed since they "
                                                "were frozen at 1a2b3c (hash 0123456789abcdef, now " +
-                                               claim_rules_hash() + "); build that commit");
+                                               claim_rules_hash() + "); build the commit that registered them");
   const TemporaryDirectory directory;
   CHECK(posbench_command(directory, "reproduce --confirm --full").error.find("--full excludes --confirm") !=
         std::string::npos);
@@ -62,5 +62,6 @@ TEST_CASE("reproduce --confirm --list has the exploration and the confirmation o
     CHECK(row.at("exploration") == to_string(stored_result(*file, ClaimSize::reduced).verdict));
     CHECK(row.at("confirmation") == to_string(stored_result(*file, ClaimSize::confirmation).verdict));
     CHECK(row.at("claim hash") == file->claim.confirm->claim);
+    CHECK(file->settings.at(ClaimSize::confirmation).seeds == "1000..1017");  // no hash has the seeds
   }
 }

@@ -22,6 +22,14 @@ using namespace posbench;
 
 namespace {
 
+TaskInfo test_info(const char* name) {
+  return {.name = name,
+          .family = "test",
+          .definition = "this test",
+          .source = "this test",
+          .splits = {{"in_distribution", {}, ""}}};
+}
+
 /// A task of one length.
 class FixedLength final : public Task {
  public:
@@ -39,11 +47,7 @@ class FixedLength final : public Task {
   Integers length_{2};
 };
 
-const RegisterTask<FixedLength> registered{{.name = "test_fixed_length",
-                                            .family = "test",
-                                            .definition = "this test",
-                                            .source = "this test",
-                                            .splits = {{"in_distribution", {}, ""}}}};
+const RegisterTask<FixedLength> registered{test_info("test_fixed_length")};
 
 /// A task whose last token has the target 1, or a random bit in one sequence of five. Otherwise it has no other candidate.
 template <bool kAsks>
@@ -66,18 +70,10 @@ class LastBit final : public BasicTask<LengthOption<"tokens">> {
 };
 
 /// Every model solves it.
-const RegisterTask<LastBit<false>> always_right{{.name = "test_always_right",
-                                                 .family = "test",
-                                                 .definition = "this test",
-                                                 .source = "this test",
-                                                 .splits = {{"in_distribution", {}, ""}}}};
+const RegisterTask<LastBit<false>> always_right{test_info("test_always_right")};
 
 /// An untrained model is right in 0.9 of the sequences.
-const RegisterTask<LastBit<true>> mostly_right{{.name = "test_mostly_right",
-                                                .family = "test",
-                                                .definition = "this test",
-                                                .source = "this test",
-                                                .splits = {{"in_distribution", {}, ""}}}};
+const RegisterTask<LastBit<true>> mostly_right{test_info("test_mostly_right")};
 
 TaskGrid grid_of(const std::string& task, const std::string& option) {
   const Spec spec = Spec::parse(task);
