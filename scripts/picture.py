@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws accuracy against multiples of the trained length, as an SVG file for README.
 
-    scripts/picture.py results/data/reference/report.json counting flip_flop last_x_retrieval:distance -o picture.svg
+    scripts/picture.py results/data/reference/report.json counting flip_flop:far last_x_retrieval:far -o picture.svg
 
 Each task is a panel; after ':' comes the grid: length (the default), far or distance. A thin line is a seed, a thick line is
 the mean over the seeds. Where a run stopped a grid, its accuracy was below 0.50 twice, and the line ends.

@@ -43,7 +43,7 @@ endforeach()
 file(READ ${SOURCE_DIR}/results/data/claims/confirmed/claims.json confirmed)
 string(JSON confirmed_count LENGTH "${confirmed}" claims)
 foreach(count IN ITEMS "${encodings_count} position encodings" "${tasks_count} synthetic tasks" "${claim_count} claims"
-                       "${registered_count} of them are registered" "confirmed so far: ${confirmed_count}")
+                       "${registered_count} of them are registered" "runs so far: ${confirmed_count}")
   string(FIND "${readme}" "${count}" found)
   if(found EQUAL -1)
     message(SEND_ERROR "README.md does not contain \"${count}\"")

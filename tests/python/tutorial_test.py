@@ -46,7 +46,8 @@ for page in sys.argv[2:] or PAGES:
         if missing:
             print(f"not run without {missing[0]}: a block of {page}")
             continue
+        if page == "README.md":  # in seconds, so that the settings are not those of the stored results
+            block = block.replace("quick", "smoke").replace("stored=", "allow_different_budget=True, stored=")
         exec(compile(block, page, "exec"), names)
-    if page == "README.md" and len(blocks[0].strip().splitlines()) > 15:
-        sys.exit("README.md: the example has more than 15 lines")
+    assert page != "README.md" or len(blocks[0].strip().splitlines()) <= 15, "README.md: the example is too long"
 print("passed")
