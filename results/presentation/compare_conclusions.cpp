@@ -26,8 +26,8 @@ std::string task_text(const Comparison& comparison, const ComparedTask& task) {
                      task.is_mixed ? "better on a split and worse on another" : to_string(task.verdict), numbers);
 }
 
-/// Returns "Over 7 tasks mine is better than rope on 3, worse on 1, undecided on 3." Runs are compared over pairs of a
-/// task and an encoding.
+/// Returns "Over 7 tasks mine is better than rope on 3, worse on 1, undecided on 3." Runs are compared over
+/// pairs of a task and an encoding.
 std::string over_text(const ComparedOverTasks& over, bool of_runs) {
   const size_t count = over.better + over.worse + over.mixed + over.undecided;
   const std::string text =

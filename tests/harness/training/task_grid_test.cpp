@@ -49,7 +49,7 @@ class FixedLength final : public Task {
 
 const RegisterTask<FixedLength> registered{test_info("test_fixed_length")};
 
-/// A task whose last token is 1 and has no other candidate; or it is a random bit, which is asked in a fifth of all.
+/// A task whose last token is 1 and has no other candidate; or it is a random bit, asked in a fifth of all.
 template <bool kAsks>
 class LastBit final : public BasicTask<LengthOption<"tokens">> {
  public:
