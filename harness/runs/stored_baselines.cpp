@@ -57,7 +57,7 @@ void take(const NamedReport& stored, const TaskBaseline& task, const NamedReport
 StoredBaselines find_stored(const NamedReport& mine, const std::vector<std::string>& encodings,
                             bool allow_different_budget) {
   Search search;
-  search.found.report = {.context = Json::object(), .config = mine.report.config, .timing = Json::object()};
+  search.found.report = {.context = mine.report.context, .config = mine.report.config, .timing = Json::object()};
   for (const ExperimentResult& experiment : mine.report.experiments) {
     for (const std::string& encoding : encodings) search.missing.insert({experiment.id.task, encoding});
   }

@@ -16,11 +16,10 @@ namespace {
 constexpr size_t kMedium = 20, kLong = 40;
 
 std::string class_attribute(const Column& column, const Cell& cell) {
-  std::string classes = column.align == Align::right ? "number"
-                        : cell.text.size() > kLong   ? "text"
-                        : cell.text.size() > kMedium ? "wrap"
-                                                     : "";
+  const bool is_number = column.align == Align::right;
+  std::string classes = cell.text.size() > kLong ? "text" : cell.text.size() > kMedium && !is_number ? "wrap" : "";
   const auto add = [&](const char* name) { classes += (classes.empty() ? "" : " ") + std::string(name); };
+  if (is_number) add("number");
   if (cell.tone == Tone::good) add("good");
   if (cell.tone == Tone::bad) add("bad");
   if (cell.tone == Tone::faint) add("faint");

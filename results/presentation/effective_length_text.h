@@ -18,12 +18,13 @@ std::string multiple_text(const EffectiveLength&);
 /// not learned the task, or "no grid".
 std::string effective_length_text(const std::optional<EffectiveLength>&, const Learned&);
 
-/// Returns the same of a row of a summary or a board; "far 2x (...), near 4x (...)" if it has a grid of far
-/// evidence.
+/// Returns the same of a row of a summary or a board; "far 2x (...), near 4x" if it has a grid of far evidence.
 std::string effective_lengths_text(const auto& row) {
-  const std::string near = effective_length_text(row.effective_length, row.learned);
-  if (!row.effective_far || !row.learned.by_half_the_seeds()) return near;
-  return "far " + effective_length_text(row.effective_far, row.learned) + ", near " + near;
+  const std::optional<EffectiveLength>& near = row.effective_length;
+  if (!row.effective_far || !near || !row.learned.by_half_the_seeds())
+    return effective_length_text(near, row.learned);
+  return "far " + effective_length_text(row.effective_far, row.learned) + ", near " +
+         multiple_text(near->multiple, near->tested_to);
 }
 /// Returns the effective length that stands for the row: with far evidence if that was tested.
 const std::optional<EffectiveLength>& headline_length(const auto& row) {

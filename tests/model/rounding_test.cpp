@@ -18,7 +18,6 @@ TEST_CASE("numbers are rounded to the nearest of bfloat16, and halfway ones to e
   CHECK(round(259) == 260);
   CHECK(round(-513) == -512);
   CHECK(round(0.1) == 0.10009765625);
-  CHECK(round(0) == 0);
   CHECK(round(1e39) == HUGE_VAL);
 }
 

@@ -15,10 +15,12 @@ var test = {
       for (const figure of section.querySelectorAll("figure")) plots.push(await test.look_at(figure));
       if (plots.length) sections.push({title: section.querySelector("h2").textContent, plots});
     }
-    const chooser = document.querySelectorAll("#chooser label");
-    return {sections, problems: posbench.problems, title: document.title, width: document.documentElement.scrollWidth,
-            heading: document.querySelector("h1").textContent, paper: getComputedStyle(document.body).backgroundColor,
-            noun: document.querySelector("#chooser summary").textContent, names: chooser.length, chosen: test.chosen()};
+    const wide = [...document.querySelectorAll(".results td")].filter(cell => cell.scrollWidth > cell.clientWidth + 1);
+    const problems = [...posbench.problems, ...wide.map(cell => `too wide: ${cell.textContent}`)];
+    return {sections, problems, title: document.title, width: document.documentElement.scrollWidth,
+            heading: document.querySelector("h1").textContent, names: document.querySelectorAll("#chooser label").length,
+            noun: document.querySelector("#chooser summary").textContent, chosen: test.chosen(),
+            paper: getComputedStyle(document.body).backgroundColor};
   },
 
   chosen() {
