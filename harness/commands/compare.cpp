@@ -130,8 +130,8 @@ Comparison compare_between(const CompareRequest& request) {
   return read_user_files([&] { return compare(baseline, {&candidate, 1}, options); });
 }
 
-/// Compares the encodings of a report with stored results of others. Encodings that are among these others are
-/// compared only if the report has no other one.
+/// Compares the encodings of a report with stored results of others. An encoding that is one of these others is
+/// compared with the rest of them only if the report has no other encoding.
 Comparison compare_with_stored(const CompareRequest& request) {
   if (!request.candidates.empty() || !request.match.empty())
     throw InputError("--with compares one report with stored results; leave out the other reports and --match");

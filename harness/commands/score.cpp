@@ -61,7 +61,7 @@ TaskBaseline baselines(const Scored& file) {
   return baseline;
 }
 
-/// Reads the description of the model from the manifest.
+/// Reads the description of the model from the manifest, and its name unless --name is given.
 void read_model(const Field& json, const ScoreRequest& request, Scored& scored) {
   constexpr std::int64_t kMax = std::int64_t{1} << 53;
   constexpr int kMaxSteps = 1'000'000'000;

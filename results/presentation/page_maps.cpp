@@ -33,7 +33,7 @@ std::string not_learned(const SummaryRow& row) {
 }
 
 /// Returns a map of encodings by tasks without rows, whose cells have these values, a mark, a text and a note.
-Plot empty_map(const std::string& title, const std::string& about, const decltype(Plot::columns)& values) {
+Plot empty_map(const std::string& title, const std::string& about, const std::vector<Plot::Column>& values) {
   Plot plot{.kind = "heat", .title = title, .about = about, .columns = {{"row", "encoding"}, {"column", "task"}}};
   plot.columns.insert(plot.columns.end(), values.begin(), values.end());
   for (const auto& [key, label] :
