@@ -1,5 +1,5 @@
-# cmake --install: the program, the library with its headers and CMake package, profiles, schema, templates, completions and the
-# manual page. CPack makes a .tar.gz and a .deb of the same.
+# cmake --install: the program, the library with its headers and CMake package, profiles, schema, templates and completions.
+# CPack makes a .tar.gz and a .deb of the same.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -26,20 +26,18 @@ install(PROGRAMS scripts/slurm.sh DESTINATION ${share})
 install(FILES README.md LICENSE CITATION.cff CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 
-# The program prints its completions and its manual page.
+# The program prints its completions.
 set(written ${PROJECT_BINARY_DIR}/share)
 file(MAKE_DIRECTORY ${written})
-add_custom_command(OUTPUT ${written}/posbench.bash ${written}/_posbench ${written}/posbench.fish ${written}/posbench.1
+add_custom_command(OUTPUT ${written}/posbench.bash ${written}/_posbench ${written}/posbench.fish
                    COMMAND posbench completion bash > ${written}/posbench.bash
                    COMMAND posbench completion zsh > ${written}/_posbench
                    COMMAND posbench completion fish > ${written}/posbench.fish
-                   COMMAND posbench --man-page > ${written}/posbench.1
                    DEPENDS posbench)
-add_custom_target(shell_files ALL DEPENDS ${written}/posbench.1)
+add_custom_target(shell_files ALL DEPENDS ${written}/posbench.fish)
 install(FILES ${written}/posbench.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME posbench)
 install(FILES ${written}/_posbench DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${written}/posbench.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-install(FILES ${written}/posbench.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_NAME posbench)

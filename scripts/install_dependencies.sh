@@ -7,7 +7,7 @@ set -euo pipefail
 # Debian's packages. Vega is missing on the other systems; CMake downloads it with -DPOSBENCH_FETCH=ON.
 debian=(g++ cmake ninja-build git libeigen3-dev nlohmann-json3-dev libcli11-dev libfmt-dev catch2 libboost-dev
         zlib1g-dev libjs-vega ccache)
-debian_tests=(python3 python3-jsonschema python3-numpy python3-venv shellcheck chromium slurm-wlm munge strace zsh fish man-db clang)
+debian_tests=(python3 python3-jsonschema python3-numpy python3-venv shellcheck chromium slurm-wlm munge strace zsh fish clang)
 fedora=(gcc-c++ cmake ninja-build git eigen3-devel json-devel cli11-devel fmt-devel catch-devel boost-devel zlib-devel
         ccache)
 arch=(gcc cmake ninja git eigen nlohmann-json cli11 fmt catch2 boost zlib ccache)

@@ -6,8 +6,10 @@ read reports accept it.
 
     scripts/keep_report.py runs/mine/report.json > results/data/reference/report.json
     scripts/keep_report.py runs/mine/report.json results/data/board/mine.json.gz
+    scripts/keep_report.py mine.json results/data/submissions/mine.json.gz --verified-by NAME    # after 'check --source'
 """
 
+import argparse
 import gzip
 import json
 import re
@@ -56,28 +58,32 @@ def kept(report):
 
 
 def main():
-    if len(sys.argv) not in (2, 3) or sys.argv[1].startswith("-"):
-        print(__doc__)
-        sys.exit(0 if sys.argv[1:] in (["-h"], ["--help"]) else 2)
-    compress = len(sys.argv) == 3 and sys.argv[2].endswith(".gz")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("report", help="report.json of a run")
+    parser.add_argument("output", nargs="?", help="file to write [default: standard output]")
+    parser.add_argument("--verified-by", metavar="NAME", help="who trained some of its models again, for the board")
+    given = parser.parse_args()
+    compress = given.output is not None and given.output.endswith(".gz")
     try:
-        report = read(sys.argv[1])
+        report = read(given.report)
+        if given.verified_by:
+            report["context"]["verified_by"] = given.verified_by
         if compress:
             shorten_losses(report)
         text = kept(report).encode()
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
-        print(f"{sys.argv[1]}: expected the report.json of a run ({error!r})", file=sys.stderr)
+        print(f"{given.report}: expected the report.json of a run ({error!r})", file=sys.stderr)
         sys.exit(2)
-    if len(sys.argv) == 2:
+    if given.output is None:
         sys.stdout.buffer.write(text)
         return
     if compress:
         text = gzip.compress(text, mtime=0)  # the same bytes at any time
     try:
-        with open(sys.argv[2], "wb") as file:
+        with open(given.output, "wb") as file:
             file.write(text)
     except OSError as error:
-        print(f"{sys.argv[2]}: {error}", file=sys.stderr)
+        print(f"{given.output}: {error}", file=sys.stderr)
         sys.exit(1)
 
 

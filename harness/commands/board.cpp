@@ -38,7 +38,7 @@ struct BoardRequest {
   AddedReports reports;
   std::optional<std::string> tasks, encodings, aspects;
   std::optional<double> length;
-  std::string family;
+  std::optional<Family> family;
   std::optional<Kernel> kernel;
   BoardOptions options;
   bool only_users = false;
@@ -97,16 +97,10 @@ BoardSelection select_rows(const BoardRequest& request, const BoardReport& all) 
       return !is_known || kernel_of(Spec::parse(encoding)) != *request.kernel;
     });
   }
-  if (request.family.empty()) return selection;
-  std::set<std::string> families;
-  for (const std::string& encoding : of_all.encodings) families.insert(family_of(encoding));
-  if (!families.contains(request.family)) {
-    throw InputError(fmt::format("the board has no family '{}'{} (families: {})", request.family,
-                                 did_you_mean(request.family, {families.begin(), families.end()}),
-                                 fmt::join(families, ", ")));
+  if (request.family) {
+    std::erase_if(selection.encodings,
+                  [&](const std::string& encoding) { return family_of(encoding) != to_string(*request.family); });
   }
-  std::erase_if(selection.encodings,
-                [&](const std::string& encoding) { return family_of(encoding) != request.family; });
   return selection;
 }
 
@@ -211,8 +205,8 @@ void add_board(CommandLine& line) {
             "comma-separated encodings in the same form")
       .default_text("all of the board");
   command
-      .name("--family", request->family, ValueKind::family,
-            "family of encodings, as 'posbench list encodings' shows it")
+      .choice<std::optional<Family>, Family>("--family", request->family, names_of(Family{}).rows(),
+                                             "family of encodings")
       .default_text("all");
   command
       .choice<std::optional<Kernel>, Kernel>(

@@ -14,13 +14,14 @@
 namespace posbench {
 namespace {
 
-/// Returns the forms of names, of a report, and of an encoding with --against.
+/// Returns the forms of names, of a report, of an encoding with --against, and of a report with --source.
 const std::vector<Form>& check_forms() {
   static const std::vector<Form> forms = [] {
     std::vector<Form> forms{
         {"posbench check NAME", {"--variants", "--json", "--jobs"}},
         {"posbench check REPORT", {"--sample", "--seed", "--jobs"}},
-        {"posbench check SPEC --against FILE", {"--against", "--tolerance", "--seed", "--json"}}};
+        {"posbench check SPEC --against FILE", {"--against", "--tolerance", "--seed", "--json"}},
+        {"posbench check REPORT --source FILE", {"--source", "--sample", "--seed", "--jobs"}}};
     forms[2].options.insert(forms[2].options.end(), vector_options().begin(), vector_options().end());
     return forms;
   }();
@@ -36,8 +37,11 @@ int check(const CheckRequest& request, const Command& command) {
                                  usages(check_forms())));
   if (request.against && (has_path || request.subjects.size() != 1))
     throw InputError(fmt::format("--against needs one encoding, as in '{}'", check_forms()[2].usage));
-  const size_t form = request.against ? 2 : has_path ? 1 : 0;
+  if (request.source && !has_path)
+    throw InputError(fmt::format("--source needs a report, as in '{}'", check_forms()[3].usage));
+  const size_t form = request.against ? 2 : request.source ? 3 : has_path ? 1 : 0;
   check_options(command, check_forms(), check_forms()[form]);
+  if (form == 3) return check_source(request);
   return form == 2 ? check_vectors(request) : form == 1 ? check_report(request) : check_names(request);
 }
 
@@ -60,6 +64,10 @@ void add_check(CommandLine& line) {
       .default_text("all cores");
   add_json(command, request->output, "output as JSON");
   command.number("--sample", request->sample, 1, 1'000'000, "number of experiments of a report to run again");
+  command
+      .file("--source", request->source,
+            "Python file with the encoding or mixer of a report of posbench.torch, whose models are trained again")
+      .default_text("none");
   command.seed("-s,--seed", request->seed, "seed of the choice of experiments, or of vectors")
       .default_text("random; of vectors 0");
   command
@@ -74,6 +82,7 @@ void add_check(CommandLine& line) {
        {"posbench check cope:positions=16 rope flip_flop", "some of them"},
        {"posbench check 'dape*' randomized --variants", "with all variants"},
        {"posbench check results/data/reference/report.json --sample 3", "runs three experiments again"},
+       {"posbench check mine.json --source mine.py", "trains models in PyTorch again"},
        {"posbench check rope:pairing=half_split --against rope.safetensors", "vectors of another program"}},
       {"The check of an encoding compares its gradients with finite differences, and its measured properties with "
        "the registered ones. The check of a task compares its answers with those of an oracle, an independent "
@@ -82,6 +91,8 @@ void add_check(CommandLine& line) {
        "and the correct answers of every split: in total, by length, by distance and by position. It measures the "
        "baselines of their tasks again and computes the summary again. It also names experiments that the report omits "
        "although its config has them.",
+       "With --source, an accuracy may differ by 0.05, since PyTorch rounds differently on another machine. The file is "
+       "run as a module, so keep its own runs behind 'if __name__ == \"__main__\":'.",
        "With --against, all values are those of one attention layer in double precision, as 'posbench export' writes "
        "them (docs/golden.md).",
        "Exit codes: 0 all checks pass; 1 a check fails, a value differs, or experiments are missing; 2 the input cannot "

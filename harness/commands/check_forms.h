@@ -21,9 +21,10 @@ struct CheckRequest {
   bool variants = false;  // variants of the encodings, options of blocks, pairs in compositions
   Output output;
 
-  // These options belong to the form with a report.
+  // These options belong to the forms with a report.
   int sample = 5;
-  std::optional<std::uint64_t> seed;  // of the random choice; with --against of the inputs
+  std::optional<std::uint64_t> seed;            // of the random choice; with --against of the inputs
+  std::optional<std::filesystem::path> source;  // the Python file of a module in PyTorch
 
   // These options belong to the form with one encoding and a file.
   std::optional<std::filesystem::path> against;
@@ -37,6 +38,8 @@ struct CheckRequest {
 int check_names(const CheckRequest&);
 /// Runs some experiments of a report again and compares every count and accuracy.
 int check_report(const CheckRequest&);
+/// Trains some models of a report in PyTorch again and compares every accuracy: becomes a process of Python.
+int check_source(const CheckRequest&);
 /// Compares arrays of a file with the reference vectors of an encoding.
 int check_vectors(CheckRequest);
 

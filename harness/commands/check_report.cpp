@@ -1,12 +1,17 @@
-// `posbench check REPORT`: runs some experiments of a report again and compares every count and accuracy.
+// `posbench check REPORT`: runs some experiments of a report again and compares every count and accuracy. With
+// --source, Python trains models of PyTorch again.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -15,6 +20,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -208,6 +214,16 @@ std::map<std::string, int> count_reused(const Report& report) {
   return counts;
 }
 
+constexpr const char* kStart = R"(
+import sys
+try:
+    from posbench.torch.again import main
+except ImportError as error:
+    print(f"posbench: --source needs PyTorch and the Python package: {error}; pip install 'posbench[torch]'", file=sys.stderr)
+    sys.exit(2)
+sys.exit(main(*sys.argv[1:]))
+)";
+
 }  // namespace
 
 int check_report(const CheckRequest& request) {
@@ -262,6 +278,26 @@ int check_report(const CheckRequest& request) {
                        differing.empty() ? "" : fmt::format("; these differ: {}", fmt::join(differing, ", ")))});
   write_document({}, document);
   return missing.empty() && differing.empty() && agreeing == chosen.size() ? 0 : 1;
+}
+
+int check_source(const CheckRequest& request) {
+  std::vector<std::string> words{"python3",
+                                 "-c",
+                                 kStart,
+                                 request.subjects.front(),
+                                 request.source->string(),
+                                 fmt::format("{}", request.sample),
+                                 fmt::format("{}", request.jobs)};
+  if (request.seed) words.push_back(fmt::format("{}", *request.seed));
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::error_code ignored;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  if (!program.empty()) setenv("POSBENCH_PROGRAM", program.c_str(), 1);
+  execvp(arguments[0], arguments.data());
+  throw InputError(fmt::format("python3 cannot be started: {}; install Python and the package posbench[torch]",
+                               std::strerror(errno)));
 }
 
 }  // namespace posbench

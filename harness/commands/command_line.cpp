@@ -187,8 +187,6 @@ void add_global_options(CommandLine& line) {
       "license notices of all linked and embedded libraries; then exit");
   program.flag(
       "--cite", [] { print_and_exit(citation()); }, "entry of BibTeX for a paper; then exit");
-  program.flag(
-      "--man-page", [&line] { print_and_exit(man_page(line)); }, "manual page in roff; then exit");
   program.flag("--markdown", line.markdown, "with --help: every command and option in one line, as Markdown");
   program
       .flag(

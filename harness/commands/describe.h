@@ -40,9 +40,6 @@ std::vector<Document::Block> properties(const EncodingEntry&);
 /// Returns "causal only; also rotary; Su et al. 2021, arXiv:2104.09864": a line for lists of encodings.
 std::string in_short(const EncodingInfo&);
 
-/// Describes an encoding in a screen, without the results of others.
-Document brief_document(const std::string& name, const BoardResults&);
-
 /// Describes an encoding, given its name on the board. One that is not registered has results only.
 /// The results must outlive the document.
 Document encoding_document(const std::string& name, const BoardResults&);

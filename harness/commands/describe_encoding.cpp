@@ -155,28 +155,23 @@ std::string in_short(const EncodingInfo& info) {
                      info.source.substr(0, info.source.find("; ")));
 }
 
-Document brief_document(const std::string& name, const BoardResults& results) {
+Document encoding_document(const std::string& name, const BoardResults& results) {
   const EncodingEntry* entry = find_entry(name);
+  const auto card =
+      std::make_shared<const EncodingCard>(make_card(name, results.all, results.board, results.aspects));
   Document document{.title = find_preset(name) ? name + " (preset)"
                              : entry == nullptr
                                  ? name + " (encoding, of a report)"
                                  : fmt::format("{} (encoding, {})", name, to_string(entry->info.family)),
                     .blocks = entry == nullptr ? Blocks{} : definition(*entry)};
-  add(card_summary(make_card(name, results.all, results.board, results.aspects)), document.blocks);
-  return document;
-}
-
-Document encoding_document(const std::string& name, const BoardResults& results) {
-  const EncodingEntry* entry = find_entry(name);
-  const auto card =
-      std::make_shared<const EncodingCard>(make_card(name, results.all, results.board, results.aspects));
-  Document document = brief_document(name, results);
-  const size_t num_brief = document.blocks.size();
+  add(card_summary(*card), document.blocks);
+  document.brief = document.blocks;
+  document.rest = "the results on each task, claims, properties and options";
   add(card_details(*card), document.blocks);
   add_claims_about(name, encodings_of, document);
   document.page_blocks = card_summary(*card);  // a page begins with the results
   document.page_blocks.insert(document.page_blocks.end(),
-                              document.blocks.begin() + static_cast<std::ptrdiff_t>(num_brief),
+                              document.blocks.begin() + static_cast<std::ptrdiff_t>(document.brief.size()),
                               document.blocks.end());
   if (entry != nullptr) {
     add({Heading{"Definition"}}, document.page_blocks);

@@ -50,6 +50,7 @@ struct Scored {
   std::map<std::string, std::string> grid_end;  // why the model does not answer larger multiples, by option
   bool configured = false;  // trained with the model and training settings of its configuration
   double seconds = 0;
+  std::string trained_with;  // "PyTorch 2.5.1"
 };
 
 /// Returns the baselines of the task. If the training is not that of the configuration, its samples are unknown.
@@ -89,6 +90,7 @@ void read_model(const Field& json, const ScoreRequest& request, Scored& scored) 
     }
   }
   if (json.has("seconds")) scored.seconds = json["seconds"].number(0, 1e12);
+  if (json.has("trained_with")) scored.trained_with = json["trained_with"].text();
 }
 
 Scored read_scored(const std::filesystem::path& path, const ScoreRequest& request) {
@@ -246,7 +248,6 @@ int score(const ScoreRequest& request) {
     throw InputError(fmt::format("'{}' does not end in .json, the format of reports", request.output.string()));
   if (request.name) check_name(*request.name, "--name");
   Json about = provenance(request.command);
-  about[kTrainedElsewhere] = true;
   Report report = read_user_files([&] {
     Progress status("scoring answers");
     std::vector<Scored> files;
@@ -254,6 +255,7 @@ int score(const ScoreRequest& request) {
       files.push_back(read_scored(path, request));
       status.set_progress(files.size(), request.answers.size());
     }
+    about[kTrainedElsewhere] = files.front().trained_with.empty() ? Json(true) : Json(files.front().trained_with);
     return make_report(files);
   });
   about["finished"] = timestamp();

@@ -208,8 +208,10 @@ void add_layers(const Spec& spec, std::optional<int> layers, Document& document)
   }
   if (specs.empty()) return;
   check_layers(spec, count);
-  document.blocks.push_back(Text{fmt::format("Encodings of a model with {} layers:", count)});
-  document.blocks.push_back(layers_table(specs));
+  for (auto* blocks : {&document.blocks, &document.brief}) {
+    blocks->push_back(Text{fmt::format("Encodings of a model with {} layers:", count)});
+    blocks->push_back(layers_table(specs));
+  }
 }
 
 /// Describes an aspect, given "state tracking" or "aspect:state_tracking", and its tasks.
@@ -231,16 +233,18 @@ std::optional<Document> aspect_document(const std::string& text) {
 }
 
 /// Adds the results of the user's reports, which the board names "rope (runs/mine)".
-void add_users(const std::string& encoding, const BoardResults& results, bool is_brief, Document& document) {
+void add_users(const std::string& encoding, const BoardResults& results, Document& document) {
   std::set<std::string> names;
   for (const ExperimentId& experiment : results.all.user_experiments) {
     if (experiment.encoding.starts_with(encoding + " (")) names.insert(experiment.encoding);
   }
   for (const std::string& name : names) {
     const EncodingCard card = make_card(name, results.all, results.board, results.aspects);
-    document.blocks.push_back(Heading{name});
-    std::ranges::move(card_summary(card), std::back_inserter(document.blocks));
-    if (!is_brief) std::ranges::move(card_details(card), std::back_inserter(document.blocks));
+    for (auto* blocks : {&document.blocks, &document.brief}) {
+      blocks->push_back(Heading{name});
+      std::ranges::move(card_summary(card), std::back_inserter(*blocks));
+    }
+    std::ranges::move(card_details(card), std::back_inserter(document.blocks));
   }
 }
 
@@ -248,17 +252,15 @@ void add_users(const std::string& encoding, const BoardResults& results, bool is
 /// in a report of the user. A screen needs its own results alone, which are read in a fraction of the time. `none`
 /// has run all tasks of the board.
 bool write_encoding(const ShowRequest& request, const std::string& name) {
-  const bool is_brief = !request.output.full && &output_format(request.output) == &formats().front();
   std::vector<std::string> read;
-  if (is_brief && request.reports.paths.empty()) read = {find_preset(name) ? "presets" : name, "none"};
+  if (is_brief(request.output) && request.reports.paths.empty())
+    read = {find_preset(name) ? "presets" : name, "none"};
   const BoardResults results = make_board_results(read_board(request.reports, read));
   const bool is_registered = encodings().contains(spec_name(name));
   const auto is_it = [&](const ExperimentId& experiment) { return experiment.encoding == name; };
   if (!is_registered && std::ranges::none_of(results.all.user_experiments, is_it)) return false;
-  Document document = is_brief ? brief_document(name, results) : encoding_document(name, results);
-  add_users(name, results, is_brief, document);
-  if (is_brief)
-    document.blocks.push_back(Note{"--full adds the results on each task, claims, properties and options."});
+  Document document = encoding_document(name, results);
+  add_users(name, results, document);
   if (is_registered) add_layers(Spec::parse(name), request.layers, document);
   write_document(request.output, document);
   return true;
@@ -273,8 +275,13 @@ bool write_registered(const ShowRequest& request) {
     throw InputError(fmt::format("--layers: '{}' is not an encoding or a preset; leave out --layers", text));
   if (!is_encoding && !tasks().contains(task_name(given.name))) return false;
   if (is_encoding) return write_encoding(request, read_encoding(text).text());
-  const BoardResults results = make_board_results(read_board(request.reports));
-  write_document(request.output, task_document(read_task(text).text(), results, /*measures=*/true));
+  const bool shows_results = !is_brief(request.output) || !request.reports.paths.empty();
+  std::vector<std::string> read;
+  if (!shows_results) read = {"none"};
+  const BoardResults results = make_board_results(read_board(request.reports, read));
+  Document document = task_document(read_task(text).text(), results, /*measures=*/shows_results);
+  if (shows_results) document.brief.clear();
+  write_document(request.output, document);
   return true;
 }
 
@@ -322,7 +329,7 @@ void add_show(CommandLine& line) {
        {"posbench show cope -o cope.html", "a page with plots"},
        {"posbench show mine runs/mine", "an encoding of your own run"},
        {"posbench show llama4 --layers 8", "pattern of a model, and the encoding of each layer"},
-       {"posbench show flip_flop", "definition, options, splits, trivial predictors, all encodings on it"},
+       {"posbench show flip_flop", "definition, options and splits; --full: all encodings on it"},
        {"posbench show ood_far4", "tasks with a split, and what it changes"},
        {"posbench show training.steps", "meaning, range and default of a setting"},
        {"posbench show standard > mine.json", "settings of a profile, to change for 'run --config'"}});

@@ -1,5 +1,5 @@
-// Declares a command with its options once. The parser, the help, the manual page, the reference, the completion
-// and the check of outputs read this table.
+// Declares a command with its options once. The parser, the help, the reference, the completion and
+// the check of outputs read this table.
 #pragma once
 #include <fmt/format.h>
 
@@ -31,7 +31,6 @@ enum class ValueKind {
   profile,
   split,
   setting,  // SECTION.NAME=VALUE
-  family,
   aspect,
   claim,
 };

@@ -1,4 +1,4 @@
-// Prints the table of commands and options: as help, as a manual page and as a page of the documents.
+// Prints the table of commands and options: as help and as a page of the documents.
 #pragma once
 #include <string>
 
@@ -9,9 +9,6 @@ namespace posbench {
 /// Returns the text of --help: usage, options with their choices and defaults, commands by group, examples and
 /// notes.
 std::string help_text(const CommandLine&, const Command&);
-
-/// Returns the manual page in roff.
-std::string man_page(const CommandLine&);
 
 /// Returns docs/cli.md: one line for each command and each option, by group.
 std::string command_reference(const CommandLine&);

@@ -42,13 +42,6 @@ NameList split_names() {
   return {splits.begin(), splits.end()};
 }
 
-NameList family_names() {
-  std::set<std::string> families;
-  for (const std::string& name : encodings().names())
-    families.insert(to_string(encodings().find(name).info.family));
-  return {families.begin(), families.end()};
-}
-
 /// Returns a name as a shell completes it, without spaces.
 std::string one_word(std::string name) {
   std::ranges::replace(name, ' ', '_');
@@ -106,8 +99,6 @@ std::vector<std::string> known_names(ValueKind kind) {
     case ValueKind::setting:
       for (const OptionInfo& setting : all_settings()) names.push_back(setting.name + "=");
       return names;
-    case ValueKind::family:
-      return family_names();
     case ValueKind::aspect:
       for (const std::string& aspect : names_of(Aspect{}).names()) names.push_back(one_word(aspect));
       return names;

@@ -116,7 +116,8 @@ void add_output(Command& command, Output& output) {
 }
 
 CommandOption& add_full(Command& command, bool& full) {
-  return command.flag("--full", full, "print everything on the console; without it, what fits on one screen");
+  return command.flag("--full", full,
+                      "print all tables and notes on the console, and not only the most important ones");
 }
 
 const Format& output_format(const Output& output) {
@@ -142,12 +143,13 @@ void write_output(const Output& output, const std::string& text) {
   if (!text.empty() && text.back() != '\n') write_stdout("\n");
 }
 
+bool is_brief(const Output& output) { return !output.full && &output_format(output) == &formats().front(); }
+
 void write_document(const Output& output, const Document& document) {
   const Format& format = output_format(output);
-  const bool is_brief = document.num_brief > 0 && !output.full && &format == &formats().front();
-  if (!is_brief) return write_output(output, format.render(document, console_style(output)));
-  Document brief{.title = document.title, .blocks = document.blocks};
-  brief.blocks.resize(document.num_brief);
+  if (document.brief.empty() || !is_brief(output))
+    return write_output(output, format.render(document, console_style(output)));
+  Document brief{.title = document.title, .blocks = document.brief};
   brief.blocks.push_back(Note{fmt::format("--full adds {}.", document.rest)});
   write_output(output, format.render(brief, console_style(output)));
 }

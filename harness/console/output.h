@@ -51,6 +51,8 @@ ConsoleStyle console_style(const Output&);
 /// models, losses or checkpoints.
 void check_output_place(const std::filesystem::path&);
 void write_output(const Output&, const std::string& text);
+/// Returns true if the output is a console without --full.
+bool is_brief(const Output&);
 /// Writes a document in the format that the user chose.
 void write_document(const Output&, const Document&);
 /// Writes to standard output. Throws FileError if that fails.

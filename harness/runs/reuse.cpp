@@ -101,7 +101,10 @@ void check_origin(const std::string& name, const Report& report) {
   const auto is_described = [](const ExperimentResult& result) { return !result.description.empty(); };
   if (report.context.contains(kTrainedElsewhere) || !report.config.contains("model") ||
       !report.config.contains("training") || std::ranges::any_of(report.experiments, is_described)) {
-    throw InputError(fmt::format("{} is not the report of a run: its models were trained elsewhere", name));
+    throw InputError(
+        fmt::format("{} is not the report of a run: its models were trained elsewhere "
+                    "('posbench check REPORT --source FILE' trains those of posbench.torch again)",
+                    name));
   }
   if (const std::string file = missing_plugin(report.context); !file.empty()) {
     throw InputError(fmt::format("{} was trained with the plug-in {}; load the same file with --plugin PATH", name,

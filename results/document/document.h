@@ -55,8 +55,8 @@ struct Document {
 
   std::string title;  // empty: none
   std::vector<Block> blocks;
-  size_t num_brief = 0;   // a console without --full shows only this many of the blocks; 0: all
-  std::string rest = {};  // what the others have, for a note
+  std::vector<Block> brief = {};  // a console without --full shows these instead, if there are any
+  std::string rest = {};          // what --full adds, for a note
 
   // Other forms have this in addition. The functions are called only for the format that needs them.
   std::function<Page()> page;  // plots, what the reader can select, and further JSON. Empty plots are left out

@@ -101,12 +101,27 @@ void add_notes(const std::vector<std::string>& notes, Blocks& blocks) {
   for (const std::string& note : notes) blocks.emplace_back(Note{note});
 }
 
-/// Adds the definition of the only task and its table.
-void add_task(const Board& board, const BoardTexts& words, Blocks& blocks) {
+/// Returns the task with its best rows and those of the user.
+BoardTask best_rows(BoardTask task) {
+  constexpr size_t kRows = 10;
+  size_t n = 0;
+  std::erase_if(task.rows, [&](const BoardRow& row) { return n++ >= kRows && !row.is_users; });
+  return task;
+}
+
+/// Adds the definition of the only task and its table, which is cut on a screen.
+void add_task(const Board& board, const BoardTexts& words, Document& document) {
   const BoardTask& task = board.tasks.front();
+  Blocks& blocks = document.blocks;
   blocks.emplace_back(Heading{fmt::format("{}, {}", task.task, split_title(task))});
   blocks.emplace_back(Text{words.about ? words.about(task.task) : ""});
   blocks.emplace_back(Text{task_summary_text(task, board.options)});
+  if (BoardTask best = best_rows(task); best.rows.size() < task.rows.size()) {
+    document.brief = blocks;
+    document.brief.emplace_back(board_table(best, words));
+    document.rest =
+        fmt::format("the other {} encodings and the meaning of the columns", task.rows.size() - best.rows.size());
+  }
   blocks.emplace_back(board_table(task, words));
   add_notes(board_length_notes(board), blocks);
 }
@@ -116,9 +131,9 @@ void add_over_tasks(const Board& board, const OverTasks& over, Document& documen
   if (over.rows.empty() && over.incomplete.empty() && !over.tasks.empty()) return;  // only recurrent models
   document.blocks.emplace_back(over_tasks_table(over));
   add_notes(over_tasks_notes(over, board.options), document.blocks);
-  document.blocks.emplace_back(Note{"With -t TASK it prints the definition and all rows of a task."});
+  document.blocks.emplace_back(Note{"-t TASK prints the definition of a task and its rows."});
   if (board.tasks.size() <= 12) return;  // all fit on a screen
-  document.num_brief = document.blocks.size();
+  document.brief = document.blocks;
   document.rest = fmt::format("a row for each of the {} tasks", board.tasks.size());
 }
 
@@ -137,7 +152,7 @@ void add_few(const Board& board, std::vector<std::string> encodings, Document& d
 void add_blocks(const Board& board, const BoardTexts& words, Document& document) {
   Blocks& blocks = document.blocks;
   if (board.tasks.size() == 1) {
-    add_task(board, words, blocks);
+    add_task(board, words, document);
     return add_notes(board_notes(board), blocks);
   }
   if (const std::vector<std::string> few = few_encodings(board); !few.empty())

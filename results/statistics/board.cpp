@@ -23,6 +23,18 @@
 namespace posbench {
 namespace {
 
+/// Returns which other program trained the models of the report, and who verified them; "" if posbench did.
+std::string trained_elsewhere(const Report& report) {
+  if (!report.context.contains(kTrainedElsewhere)) return "";
+  const auto text = [&](const char* key, const std::string& otherwise) {
+    const auto found = report.context.find(key);
+    return found != report.context.end() && found->is_string() ? found->get<std::string>() : otherwise;
+  };
+  const std::string verified = text("verified_by", "");
+  return fmt::format("trained with {}, {}", text(kTrainedElsewhere, "another program"),
+                     verified.empty() ? "not verified" : "verified by " + verified);
+}
+
 bool has_common_task(const Report& a, const Report& b) {
   return std::ranges::any_of(a.tasks,
                              [&](const TaskBaseline& task) { return find_task(b, task.task) != nullptr; });
@@ -246,7 +258,8 @@ BoardReport merge_board(std::span<const NamedReport> stored, std::span<const Nam
   std::set<ExperimentId> seen;
   const auto add = [&](const NamedReport& run, bool is_users, Report& to) {
     check(earlier, run, is_users && allow_different_budget);
-    if (!run.report.so_far.empty()) all.warnings.push_back(fmt::format("{}: {}", run.name, run.report.so_far));
+    for (const std::string& about : {run.report.so_far, trained_elsewhere(run.report)})
+      if (!about.empty()) all.warnings.push_back(fmt::format("{}: {}", run.name, about));
     if (is_users) {
       add_users(run, known, seen, all, to);
     } else {

@@ -51,6 +51,8 @@ OverTasks summarize_over_tasks(const Board& board) {
     row.profile = performance_profile(row.scores, thresholds);
     over.rows.push_back(std::move(row));
   }
+  std::ranges::stable_partition(over.incomplete,
+                                [&](const auto& encoding) { return results.at(encoding).is_users; });
   std::ranges::stable_sort(over.rows, std::greater<>(),
                            [](const OverTasksRow& row) { return row.interquartile_mean.value; });
   return over;

@@ -27,10 +27,11 @@ struct OverTasks {
   std::vector<std::string> tasks;   // those without a mark that an encoding of the board has learned
   std::vector<std::string> marked;  // left out, learned or not
   std::vector<std::string> users;   // left out, because only reports of the user have them; empty if all are such
-  std::vector<std::string> unlearned;   // the others, which are left out
-  std::vector<std::string> incomplete;  // encodings that lack one of the tasks, which are left out
-  std::vector<std::string> common;      // the tasks that every encoding has run
-  std::vector<OverTasksRow> rows;       // the highest interquartile mean first
+  std::vector<std::string> unlearned;  // the others, which are left out
+  std::vector<std::string>
+      incomplete;  // encodings that lack one of the tasks, which are left out; the user's are first
+  std::vector<std::string> common;  // the tasks that every encoding has run
+  std::vector<OverTasksRow> rows;   // the highest interquartile mean first
 };
 
 /// Summarizes the rows of the board. The tasks do not depend on the rows that are shown, because

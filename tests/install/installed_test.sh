@@ -33,30 +33,11 @@ build() {
 }
 
 # The files that are installed with the program.
-for file in share/man/man1/posbench.1 share/posbench/report.schema.json share/posbench/profiles/quick.json \
+for file in share/posbench/report.schema.json share/posbench/profiles/quick.json \
             share/bash-completion/completions/posbench share/zsh/site-functions/_posbench \
             share/fish/vendor_completions.d/posbench.fish share/doc/posbench/LICENSE share/posbench/templates/plugin/mine.cpp; do
   [ -s "prefix/$file" ] || fail "$file is not installed"
 done
-if command -v man >/dev/null; then
-  export MANPATH=$work/prefix/share/man MANWIDTH=300
-  man posbench >page.txt 2>man.err || fail "man posbench: $(cat man.err)"
-  [ ! -s man.err ] || fail "man posbench: $(cat man.err)"
-  options=0
-  # A section of a command is indented by three columns, an example by more.
-  for command in $("$posbench" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do
-    grep -qx "   posbench $command" page.txt || fail "the manual page has no command $command"
-    sed -n "/^   posbench $command$/,/^   posbench [a-z]*$/p" page.txt >section.txt
-    for option in $("$posbench" "$command" --help | sed -n '/^Options:/,/^$/s/^  \(-[A-Za-z], \)\{0,1\}\(--[a-z-]*\).*/\2/p'); do
-      grep -qE -- "^ *(-[A-Za-z], )?$option( |,|$)" section.txt || fail "the manual page has no option $option of $command"
-      options=$((options + 1))
-    done
-  done
-  [ $options -ge 100 ] || fail "only $options options were looked up in the manual page"
-else
-  echo "skipped: no man, for the manual page (Debian: man-db)"
-fi
-
 # The script for Slurm finds the program next to which it is installed. This sbatch prints a job's id and keeps its arguments.
 mkdir fake
 printf '#!/bin/sh\necho "$@" >>"%s/submitted"\necho 7\n' "$work" >fake/sbatch

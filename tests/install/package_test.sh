@@ -24,7 +24,7 @@ libraries=$(ldd "$program" | awk '{print $1}' | grep -vE '^(linux-vdso\.so\.1|li
 depends=$(dpkg-deb --field "$deb" Depends)
 [[ $depends =~ ^libc6\ \(\>=\ [0-9.]+\)$ ]] || fail "the .deb depends on more than the C library: $depends"
 dpkg-deb --contents "$deb" >contents.txt
-for file in bin/posbench share/man/man1/posbench.1 share/bash-completion/completions/posbench lib/libposbench.a; do
+for file in bin/posbench share/bash-completion/completions/posbench lib/libposbench.a; do
   grep -q " ./usr/$file$" contents.txt || fail "the .deb has no /usr/$file"
 done
 

@@ -257,16 +257,6 @@ def test_a_class_is_refused_with_the_function_that_trains_it():
     assert "3 is not a string" in raised(posbench.InputError, posbench.run, tasks=[3], progress=False)
 
 
-def test_the_representation_of_a_report_counts_its_experiments():
-    rows = [
-        {"task": "flip_flop", "encoding": encoding, "seed": seed, "status": "diverged" if seed == 1 else "ok"}
-        for encoding in ("cope", "rope")
-        for seed in (0, 1)
-    ]
-    expected = "<posbench.Report: 1 task, 2 encodings, 2 seeds, 4 experiments, 2 diverged>"
-    assert repr(posbench.Report({"experiments": rows})) == expected
-
-
 def test_a_run_reuses_experiments_of_another():
     with tempfile.TemporaryDirectory() as folder:
         about = {"tasks": ["parity_check"], "encodings": ["rope"], "profile": "smoke", "progress": False}

@@ -52,7 +52,7 @@ def run(
     Instead of an encoding: `mixer` makes a module from (batch, tokens, channels) to the same shape, which replaces
     attention in every layer; `model` makes a whole model, from tokens to logits (batch, tokens, vocabulary). Both are
     classes or functions of ModelConfig. The report calls them by the name of the function or of the class, or `name`."""
-    made = _Trainings(encoding, tasks, mixer, model, seeds, profile, settings, config, device, name, description)
+    made = Trainings(encoding, tasks, mixer, model, seeds, profile, settings, config, device, name, description)
     parallel = made.parallel(jobs)
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         shown_progress = Progress(made.steps()) if progress else None
@@ -65,7 +65,7 @@ def estimate(
 ) -> float:
     """Returns the seconds that `run` with the same arguments takes here, without the tests: it checks the module and
     trains 20 steps of every task. It takes all arguments of `run` but `output` and `progress`."""
-    made = _Trainings(encoding, tasks, **options)
+    made = Trainings(encoding, tasks, **options)
     parallel, threads = made.parallel(jobs), torch.get_num_threads()
     if parallel > 1:
         torch.set_num_threads(1)  # as each of several jobs has
@@ -81,7 +81,7 @@ def estimate(
 
 
 @dataclass
-class _Trainings:
+class Trainings:
     """The models that a run trains: one for each task and seed."""
 
     encoding: MakeEncoding | None = None
@@ -155,6 +155,7 @@ class _Trainings:
             about["trained_as_configured"] = isinstance(made, Transformer)
             about["parameters"] = sum(p.numel() for p in made.parameters())
             about["seconds"] = time.process_time() - started
+            about["trained_with"] = f"PyTorch {torch.__version__}"
             test(made, task, seed, about, folder, f"{number:05}")
 
         return train_and_test

@@ -183,6 +183,10 @@ TEST_CASE("the board refuses unknown names and incompatible reports with a messa
   CHECK(refusal("smoke").find("--allow-different-budget") != std::string::npos);
   CHECK(posbench_command(directory, "site -q -o site --submissions smoke").error == refusal("smoke"));
   CHECK(posbench_command(directory, "board smoke --only-own --allow-different-budget").code == 0);
+  CHECK_THAT(posbench_command(directory, "board smoke --allow-different-budget").out,
+             ContainsSubstring("did not run all of these tasks: none (smoke), "));
+  CHECK_THAT(posbench_command(directory, "board smoke -t flip_flop --allow-different-budget").out,
+             ContainsSubstring("\nnone (smoke) * ") && ContainsSubstring("--full adds the other 65 encodings "));
 }
 
 TEST_CASE("the board names the splits of a selected task whose spec has several options") {

@@ -47,8 +47,9 @@ TEST_CASE("show has the equation, a score for each aspect, every task of the boa
 
 TEST_CASE("show, board and a dry run of thousands of experiments fit on a screen, and --full has the rest") {
   const TemporaryDirectory directory;
-  for (const std::string arguments : {"show rope", "board", "board -e rope,alibi",
-                                      "run --profile smoke -t aspect:recall -e none,rope,cope -s 40 --dry-run"}) {
+  for (const std::string arguments :
+       {"show rope", "show flip_flop", "board", "board -e rope,alibi", "board -t flip_flop",
+        "run --profile smoke -t aspect:recall -e none,rope,cope -s 40 --dry-run"}) {
     CAPTURE(arguments);
     const auto count = [&](const std::string& more) {
       const Outcome outcome = posbench_command(directory, arguments + more);

@@ -201,7 +201,7 @@ TEST_CASE("list, sample and show are complete, and print JSON on request") {
   CHECK(contains(posbench_command(directory, "sample parity_check -n 2").out, "answer"));
   CHECK(contains(posbench_command(directory, "show cope").out, "positions"));
   CHECK(Json::parse(posbench_command(directory, "show che").out)["model"]["attention"] == "bidirectional");
-  CHECK(contains(posbench_command(directory, "show parity_check").out, " chance "));
+  CHECK(contains(posbench_command(directory, "show parity_check --full").out, " chance "));
 }
 
 TEST_CASE("a certificate passes and reports its errors") {
