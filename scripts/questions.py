@@ -27,10 +27,12 @@ def printed(program, folder, *words):
 
 
 def compared(program, folder, text):
-    """Returns the lines of a comparison: baseline, candidate, what is compared, the split, and the text of a cell."""
+    """Yields the cells of a comparison: baseline, candidate, what is compared; the split; its text. Without a run, none."""
     words = shlex.split(text)
     names = words[: next(n for n, word in enumerate(words) if word.startswith("-"))]
     files = [name if (folder / name).exists() else f"{name}.json.gz" for name in names]
+    if not all((folder / file).exists() for file in files):
+        return
     options = [*words[len(names) :], "--allow-different-budget", "--format", "json"]
     for row in json.loads(printed(program, folder, "compare", *files, *options))["rows"]:
         sides = names if len(names) == 2 else [row["encoding"], row["candidate_encoding"]]
@@ -49,9 +51,7 @@ def table_of(program, question):
         lines = [[line.split(",") for line in board.splitlines()] for board in boards]
         return [lines[0][0], *(row for board in lines for row in board[1:])]
     lines = {}
-    not_run = [name for name in question["runs"] if not (DATA / f"{name}.json.gz").exists()]
-    rows = [(DATA, text) for text in question["rows"] if not set(shlex.split(text)[:2]) & set(not_run)]
-    for folder, text in [*rows, *((ROOT, text) for text in question.get("stored", []))]:
+    for folder, text in [(DATA, row) for row in question["rows"]] + [(ROOT, row) for row in question.get("stored", [])]:
         for key, split, cell in compared(program, folder, text):
             lines.setdefault(key, {})[split] = cell
     splits = list(dict.fromkeys(split for cells in lines.values() for split in cells))
@@ -94,10 +94,10 @@ def page_of(answers):
 
 
 def renewed(program):
-    """Returns the text of each file. The figures of an answer must be in its table."""
+    """Yields the text of each file. The figures of an answer must be in its table. The last questions may lack answers."""
     questions = json.loads((DATA / "questions.json").read_text(encoding="utf-8"))["questions"]
     answers = json.loads((DATA / "answers.json").read_text(encoding="utf-8"))
-    for question, stored in zip(questions, answers["questions"], strict=True):
+    for question, stored in zip(questions, answers["questions"], strict=False):
         sources = "; ".join(question["sources"]).replace("(unread)", "(not read)")
         stored.update(id=question["id"], question=question["question"], sources=sources)
         whole = {**question, **stored}

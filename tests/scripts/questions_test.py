@@ -28,10 +28,9 @@ with tempfile.TemporaryDirectory() as name:
             printed(program, folder, "run", *shlex.split(short), *settings, "-o", run)
         for row in question["rows"]:
             assert list(compared(program, folder, row)), f"{row} compares nothing"
-        assert all(f"    {line}\n" in page for line in commands_of(question)), question["id"]
+        is_answered = f"## {question['id']}. " in page
+        assert not is_answered or all(f"    {line}\n" in page for line in commands_of(question)), question["id"]
 
 text = {"introduction": ["a"], "questions": [{"id": 1, "question": "b", "sources": "c", "answer": "d", "limits": ""}]}
 text["questions"][0].update(commands=["e", "f"], table=[["g", "h"], ["i", "j"]])
-assert page_of(text).endswith(
-    "## 1. b\n\nAsked in c.\n\n**d**\n\n    e\n    f\n\n| g | h |\n| :-- | :-- |\n| i | j |\n"
-)
+assert page_of(text).endswith("b\n\nAsked in c.\n\n**d**\n\n    e\n    f\n\n| g | h |\n| :-- | :-- |\n| i | j |\n")
