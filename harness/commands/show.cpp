@@ -102,18 +102,24 @@ std::optional<Document> split_document(const std::string& name) {
   return document;
 }
 
+/// Finds a setting by its name with or without the section. Several sections may have it.
 std::optional<Document> setting_document(const std::string& name) {
+  Document document;
   for (const OptionInfo& o : all_settings()) {
-    if (o.name != name) continue;
-    return Document{
-        .title = fmt::format("{} (setting)", o.name),
-        .blocks = {Facts{{{"meaning", o.help},
-                          {"expected", o.expected},
-                          {"default", o.value.empty() ? "none" : o.value},
-                          {"example", fmt::format("posbench run --set {}=VALUE", o.name)}}},
-                   Note{"A profile may have another default; 'posbench show quick' prints its values."}}};
+    if (o.name != name && !o.name.ends_with("." + name)) continue;
+    document.title = fmt::format("{} (setting)", document.blocks.empty() ? o.name : name);
+    document.blocks.insert(
+        document.blocks.end(),
+        {Heading{o.name}, Facts{{{"meaning", o.help},
+                                 {"expected", o.expected},
+                                 {"default", o.value.empty() ? "none" : o.value},
+                                 {"example", fmt::format("posbench run --set {}=VALUE", o.name)}}}});
   }
-  return std::nullopt;
+  if (document.blocks.empty()) return std::nullopt;
+  if (document.blocks.size() == 2) document.blocks.erase(document.blocks.begin());
+  document.blocks.emplace_back(
+      Note{"A profile may have another default; 'posbench show quick' prints its values."});
+  return document;
 }
 
 std::optional<Document> metric_document(const std::string& name) {

@@ -101,6 +101,8 @@ TEST_CASE("show explains splits, settings, metrics, claims, aspects and verdicts
   const auto shown = [&](const std::string& name) { return posbench_command(directory, "show " + name).out; };
   CHECK(shown("ood_far4").find("\nlast_x_retrieval ") != std::string::npos);
   CHECK(shown("training.steps").find("posbench run --set training.steps=") != std::string::npos);
+  CHECK(shown("batch").starts_with("training.batch (setting)\n\nmeaning: "));
+  CHECK(shown("loops").find("\nmodel.loops\n") < shown("loops").find("\nevaluation.loops\n"));
   CHECK(shown("margin").find("answer's logit") != std::string::npos);
   CHECK(shown("recall").find("needle") != std::string::npos);
   CHECK(shown("aspect:State_tracking").starts_with("state tracking (aspect)\n"));
