@@ -468,7 +468,11 @@ def test_torch_a_report_is_checked_with_its_source():
         code == 1 and lines[-1] == "1 of 2 models agree" and "in the report" in lines[1 + lines[1].startswith("same")]
     )
     assert check(path=str(folder))[1][-1].startswith("posbench: python3 cannot be started: No such file")
-    assert check(package=folder)[1][-1].startswith("posbench: --source needs PyTorch and the Python package: ")
+    (folder / "absent").mkdir()
+    (folder / "absent/posbench.py").write_text("raise ImportError('absent')")  # also hides an installed package
+    assert check(package=folder / "absent")[1][-1].startswith(
+        "posbench: --source needs PyTorch and the Python package: "
+    )
     source.write_text("import nothing")
     assert check() == (2, [f"posbench: {source} cannot be run: ModuleNotFoundError(\"No module named 'nothing'\")"])
     del made.data["config"]["training"]
