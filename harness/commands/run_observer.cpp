@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "base/printable.h"
 #include "harness/console/message.h"

@@ -1,5 +1,4 @@
 // `posbench site`: a web site of all encodings, tasks and claims.
-#include <fmt/format.h>
 
 #include <filesystem>
 #include <memory>

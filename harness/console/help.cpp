@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "harness/console/terminal.h"
 #include "results/document/wrap.h"

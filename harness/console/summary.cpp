@@ -1,7 +1,5 @@
 #include "harness/console/summary.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <string>

@@ -9,21 +9,27 @@
 #include "results/presentation/compare_document.h"
 #include "results/presentation/over_tasks_text.h"
 #include "results/statistics/compared_tasks.h"
-#include "results/statistics/statistics.h"
 
 namespace posbench {
 namespace {
 
-/// Returns "mine is better than rope on flip_flop (0.42 against 0.16, p = 0.0079)."
+/// Returns "mine is better than rope on flip_flop (ood_length: 0.42 against 0.16, p = 0.0079)."
 std::string task_text(const Comparison& comparison, const ComparedTask& task) {
   const std::string one = candidate_name(comparison, task), &other = task.encoding;
   const std::string numbers =
-      fmt::format("{} against {}{}", accuracy_text(mean(task.after)), accuracy_text(mean(task.before)),
+      fmt::format("{} against {}{}", accuracy_text(task.after_mean), accuracy_text(task.before_mean),
                   task.p ? fmt::format(", p {}{}", *task.p < 0.0001 ? "" : "= ", p_text(task.p)) : "");
   if (task.verdict == Verdict::better || task.verdict == Verdict::worse)
-    return fmt::format("{} is {} than {} on {} ({}).", one, to_string(task.verdict), other, task.task, numbers);
-  return fmt::format("{} and {} on {}: {} ({}).", one, other, task.task,
-                     task.is_mixed ? "better on a split and worse on another" : to_string(task.verdict), numbers);
+    return fmt::format("{} is {} than {} on {} ({}: {}).", one, to_string(task.verdict), other, task.task,
+                       some_names(task.splits, 2), numbers);
+  const Count &one_learned = task.after_learned, &other_learned = task.before_learned;
+  return fmt::format("{} and {} on {}: {} ({}{}).", one, other, task.task,
+                     task.is_mixed ? "better on a split and worse on another" : to_string(task.verdict),
+                     task.verdict != Verdict::not_learned
+                         ? ""
+                         : fmt::format("{} of {} and {} of {} seeds have; ", one_learned.correct,
+                                       one_learned.total, other_learned.correct, other_learned.total),
+                     numbers);
 }
 
 /// Returns "Over 7 tasks mine is better than rope on 3, worse on 1, undecided on 3." Runs are compared over

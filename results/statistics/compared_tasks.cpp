@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "results/statistics/statistics.h"
+
 namespace posbench {
 namespace {
 
@@ -41,6 +43,8 @@ ComparedTask summarize(const std::vector<const ComparisonRow*>& rows) {
       .encoding = first.encoding,
       .candidate_encoding = first.candidate_encoding,
       .verdict = verdict_of(rows),
+      .before_learned = first.before.learned.seeds,
+      .after_learned = first.after.learned.seeds,
       .have_learned = first.before.learned.by_half_the_seeds() && first.after.learned.by_half_the_seeds()};
   std::vector<const ComparisonRow*> far;
   bool is_better = false, is_worse = false;
@@ -55,13 +59,16 @@ ComparedTask summarize(const std::vector<const ComparisonRow*>& rows) {
     for (const ComparisonRow* row : rows) {
       if (decides(row) && row->p_corrected && (!task.p || *row->p_corrected < *task.p)) task.p = row->p_corrected;
     }
-    if (std::ranges::none_of(far, decides)) {  // the encodings differ in distribution
-      far.clear();
-      std::ranges::copy_if(rows, std::back_inserter(far), decides);
-    }
   }
+  std::vector<const ComparisonRow*> deciding;
+  std::ranges::copy_if(std::ranges::any_of(far, decides) ? far : rows, std::back_inserter(deciding), decides);
+  for (const ComparisonRow* row : deciding) task.splits.push_back(row->split);
+  if (is_better != is_worse && std::ranges::none_of(far, decides)) far = deciding;
   task.before = mean_of_seeds(far.empty() ? rows : far, &ComparisonRow::before);
   task.after = mean_of_seeds(far.empty() ? rows : far, &ComparisonRow::after);
+  const std::vector<const ComparisonRow*>& shown = is_better != is_worse ? deciding : far.empty() ? rows : far;
+  task.before_mean = mean(mean_of_seeds(shown, &ComparisonRow::before));
+  task.after_mean = mean(mean_of_seeds(shown, &ComparisonRow::after));
   return task;
 }
 

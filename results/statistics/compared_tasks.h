@@ -18,11 +18,15 @@ struct ComparedTask {
   /// better or worse, if the candidate is so on a split and the opposite on none. Otherwise the first that a row
   /// has of not learned, too few seeds and inconclusive; same if all rows are.
   Verdict verdict = Verdict::inconclusive;
-  bool is_mixed = false;      // inconclusive: better on a split and worse on another
-  bool have_learned = false;  // both sides
+  bool is_mixed = false;                // inconclusive: better on a split and worse on another
+  Count before_learned, after_learned;  // seeds
+  bool have_learned = false;            // both sides
   std::vector<double> before,
       after;                // of each seed: the mean over the splits out of distribution, if one decides
   std::optional<double> p;  // corrected, the smallest of the splits that are better or worse
+  /// The splits that have the verdict, those out of distribution if there are any, and the means over them.
+  std::vector<std::string> splits;
+  double before_mean = 0, after_mean = 0;
 };
 
 /// Returns the tasks of each pair, in the order of the rows.
