@@ -37,10 +37,11 @@ def compared(program, folder, text):
     for row in json.loads(printed(program, folder, "compare", *files, *options))["rows"]:
         sides = names if len(names) == 2 else [row["encoding"], row["candidate_encoding"]]
         about = row["task"] if len(names) == 1 else f"{row['task']}, {row['encoding']}"
-        means = f"{row['before']['mean']:.2f} -> {row['after']['mean']:.2f}"
+        before, after = (f"{row[side]['mean']:.2f}" for side in ("before", "after"))
+        means = after if before == after else f"{before} -> {after}"
         interval = f"{row['interval']['low']:+.2f} to {row['interval']['high']:+.2f}" if row["interval"] else "-"
         if interval == "-0.00 to +0.00":
-            means, interval = f"{row['after']['mean']:.2f}", "±0.00"
+            interval = "±0.00"
         yield (*sides, about), row["split"], f"{means} ({interval}) {row['verdict']}"
 
 
@@ -62,7 +63,7 @@ def table_of(program, question):
 def commands_of(question):
     """Returns one command for the stored runs of a task, and a line for each with what it adds; without any, for all."""
     groups, lines = {}, ["posbench " + board for board in question.get("boards", [])]
-    lines += ["posbench compare " + text for text in question.get("stored", [])]
+    lines += ["posbench compare " + re.sub(" --split .*", "", text) for text in question.get("stored", [])]
     made = {name: text for name, text in question["runs"].items() if (DATA / f"{name}.json.gz").exists()}
     for name, text in (made or question["runs"]).items():
         words = shlex.split(text)

@@ -99,12 +99,6 @@ std::set<std::string> encodings_of(const Report& report) {
   return encodings;
 }
 
-/// Returns the report with the experiments of one encoding.
-Report with_encoding(Report report, const std::string& encoding) {
-  std::erase_if(report.experiments, [&](const ExperimentResult& e) { return e.id.encoding != encoding; });
-  return report;
-}
-
 /// Compares two encodings of one report.
 Comparison compare_between(const CompareRequest& request) {
   const std::vector<std::string> texts = split_specs(*request.between);
@@ -121,12 +115,12 @@ Comparison compare_between(const CompareRequest& request) {
   const std::string one = find_encoding(texts[0], known), other = find_encoding(texts[1], known);
   if (one == other)
     throw InputError(fmt::format("--between is '{}', expected two different encodings", *request.between));
-  const Report first = with_encoding(report, one), second = with_encoding(report, other);
   const std::string name = request.baseline.string();
-  const NamedReport baseline{fmt::format("{} ({})", name, one), first},
-      candidate{fmt::format("{} ({})", name, other), second};
+  const NamedReport baseline{fmt::format("{} ({})", name, one), report},
+      candidate{fmt::format("{} ({})", name, other), report};
   CompareOptions options = request.options;
   options.match.emplace_back(one, other);
+  options.only_matched = true;
   return read_user_files([&] { return compare(baseline, {&candidate, 1}, options); });
 }
 

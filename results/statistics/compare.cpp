@@ -61,7 +61,7 @@ std::vector<std::string> partners(const std::string& encoding, const CompareOpti
   for (const auto& [of_baseline, of_candidate] : options.match) {
     if (of_baseline == encoding && !contains(partners, of_candidate)) partners.push_back(of_candidate);
   }
-  return partners.empty() ? std::vector{encoding} : partners;
+  return partners.empty() && !options.only_matched ? std::vector{encoding} : partners;
 }
 
 /// Returns the values of a metric of the finished experiments. Throws InputError if one has none.
@@ -135,6 +135,7 @@ class Pairing {
       }
     }
     if (pairs.size() == old_size) refuse();
+    if (options_.only_matched) return;
     list_one_sided(in_baseline_, used_baseline_, true, comparison);
     list_one_sided(in_candidate_, used_candidate_, false, comparison);
   }

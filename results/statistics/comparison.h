@@ -27,6 +27,7 @@ struct CompareOptions {
   /// Encodings that are compared although their specs differ, of the baseline and of the candidates: {"cope",
   /// "cope:positions=16"}. An encoding of the baseline named here is compared with these encodings only.
   std::vector<std::pair<std::string, std::string>> match;
+  bool only_matched = false;  // leave out all other encodings
 };
 
 /// Returns the threshold of a metric if the user gives none: 0.5 for the effective length, which is the smallest
