@@ -48,7 +48,7 @@ def save_parameters(
     arrays = {}
     for name, (parameter, transposed) in model.file_parameters().items():
         values = parameter.detach().cpu().float().numpy()
-        values = values.T if transposed else values
+        values = values.T if transposed else np.squeeze(values) if values.ndim > 2 else values  # (H, 1, 1) is (1, H)
         arrays[name] = values if values.ndim == 2 else values.reshape(1 if values.ndim < 2 else values.shape[0], -1)
     about = {
         "format": "posbench model 2",
