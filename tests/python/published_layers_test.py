@@ -149,7 +149,7 @@ def compare_patterns():
             kinds = (own["model"]["block"].split(",") * depth)[:depth]
             theirs = config(num_hidden_layers=depth).layer_types[:depth]
             assert [k.startswith("gated_delta") for k in kinds] == [k == "linear_attention" for k in theirs], name
-    spec = json.loads(program("run", "--profile", "inkling", "--show-config"))["encodings"][0]
+    spec = json.loads(program("run", "--profile", "inkling_model", "--show-config"))["encodings"][0]
     for depth in range(6, 13):
         rows = re.findall(r"^(\d+)-?(\d*) +(\S+)$", program("show", spec, "--layers", depth), re.MULTILINE)
         hides = [of.endswith("0.25x") for first, last, of in rows for _ in range(int(first), int(last or first) + 1)]
