@@ -82,7 +82,7 @@ struct BoardSelection {
 
 BoardSelection select_rows(const BoardRequest& request, const BoardReport& all) {
   BoardSelection of_all;
-  for (const Report* report : {&all.report, &all.recurrent}) {
+  for (const Report* report : {&all.report, &all.other_models}) {
     for (const ExperimentResult& experiment : report->experiments) {
       of_all.tasks.insert(experiment.id.task);
       of_all.encodings.insert(experiment.id.encoding);
@@ -115,7 +115,7 @@ void check_split(const BoardRequest& request, const BoardReport& all, const Boar
       of_tasks.insert(task.task);
       for (const SplitBaseline& split : task.splits) splits.insert(split.name);
     }
-    if (of_tasks.empty()) continue;  // only recurrent models ran it
+    if (of_tasks.empty()) continue;  // only other models ran it
     const std::string& split = request.options.split;
     throw InputError(fmt::format("{} split '{}'{} (splits: {})",
                                  of_tasks.size() == 1 ? fmt::format("task '{}' has no", *of_tasks.begin())

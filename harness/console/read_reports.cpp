@@ -6,11 +6,14 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "harness/config/config.h"
+#include "harness/config/embedded_data.h"
 #include "harness/config/user_files.h"
 #include "harness/console/progress.h"
 #include "harness/runs/run_reader.h"
@@ -28,11 +31,32 @@ std::string mark_of(const std::string& task) {
   return learnability == Learnability::learnable ? "" : to_string(learnability);
 }
 
-std::string recurrent_block_of(const Report& report) {
-  const Json model = report.config.value("model", Json::object());
-  if (!model.is_object() || !model.contains("block") || !model.at("block").is_string()) return "";
-  const std::string block = model.at("block").get<std::string>();
-  return is_recurrent_block(block) ? block : "";
+/// Returns the model of a profile with other layers than quick, which is that of the board, or of a recurrent block.
+std::optional<OtherModel> other_model_of(const Report& report) {
+  OtherModel found{"", "none", report.config.value("model", Json::object())};
+  if (!found.settings.is_object()) return std::nullopt;
+  if (const Json& block = found.settings.value("block", Json()); block.is_string() && is_recurrent_block(block)) {
+    found.name = block;
+    found.settings.erase("block");
+    return found;
+  }
+  const std::string profile = report.config.value("profile", "");
+  if (!profiles().contains(profile)) return std::nullopt;
+  const RunConfig own = make_config({.profile = profile});
+  const Json model = to_json(own).at("model"), of_board = to_json(make_config({.profile = "quick"})).at("model");
+  if (!model.contains("block") && !model.contains("convolution")) return std::nullopt;
+  found.name = profile;
+  found.encoding = own.encodings.front().text();
+  for (const auto& [key, value] : model.items()) {
+    if (of_board.value(key, Json()) == value) continue;
+    if (found.settings.value(key, Json()) != value) return std::nullopt;
+    if (of_board.contains(key)) {
+      found.settings[key] = of_board.at(key);
+    } else {
+      found.settings.erase(key);
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -61,7 +85,7 @@ std::vector<NamedReport> name_reports(const std::vector<std::filesystem::path>& 
   return runs;
 }
 
-BoardLookups board_lookups() { return {mark_of, recurrent_block_of}; }
+BoardLookups board_lookups() { return {mark_of, other_model_of}; }
 
 void add_reports(Command& command, AddedReports& added) {
   command.file("reports", added.paths, "reports or run directories to add to the board");

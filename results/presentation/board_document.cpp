@@ -64,8 +64,8 @@ BoardReport of_task(const BoardReport& all, const TaskBaseline& task) {
   for (const ExperimentResult& experiment : all.report.experiments) {
     if (experiment.id.task == task.task) one.report.experiments.push_back(experiment);
   }
-  for (const ExperimentResult& experiment : all.recurrent.experiments) {
-    if (experiment.id.task == task.task) one.recurrent.experiments.push_back(experiment);
+  for (const ExperimentResult& experiment : all.other_models.experiments) {
+    if (experiment.id.task == task.task) one.other_models.experiments.push_back(experiment);
   }
   return one;
 }
@@ -75,9 +75,9 @@ void hide_rows(Board& board, const ShowsRow& shows) {
   for (BoardTask& task : board.tasks) {
     const auto is_hidden = [&](const BoardRow& row) { return !shows(task.task, row.encoding); };
     std::erase_if(task.rows, is_hidden);
-    std::erase_if(task.recurrent, is_hidden);
+    std::erase_if(task.other_models, is_hidden);
   }
-  std::erase_if(board.tasks, [](const BoardTask& task) { return task.rows.empty() && task.recurrent.empty(); });
+  std::erase_if(board.tasks, [](const BoardTask& task) { return task.rows.empty() && task.other_models.empty(); });
 }
 
 std::vector<Plot> seed_plots(const BoardReport& all, const TaskBaseline& task, const BoardOptions& options,
@@ -127,7 +127,7 @@ void add_task(const Board& board, const BoardTexts& words, Document& document) {
 
 /// Adds the means of the encodings over several tasks. A table of many tasks after them does not fit on a screen.
 void add_over_tasks(const Board& board, const OverTasks& over, Document& document) {
-  if (over.rows.empty() && over.incomplete.empty() && !over.tasks.empty()) return;  // only recurrent models
+  if (over.rows.empty() && over.incomplete.empty() && !over.tasks.empty()) return;  // only other models
   document.blocks.emplace_back(over_tasks_table(over));
   add_notes(over_tasks_notes(over, board.options), document.blocks);
   document.blocks.emplace_back(Note{"-t TASK prints the definition of a task and its rows."});

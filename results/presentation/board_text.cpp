@@ -7,6 +7,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,12 +29,6 @@ bool any_row(const Board& board, const std::function<bool(const BoardRow&)>& tes
 
 bool any(const Board& board, Verdict status) {
   return any_row(board, [&](const BoardRow& row) { return row.status == status; });
-}
-
-bool has_recurrent_models(const Board& board) {
-  return std::ranges::any_of(board.tasks, [](const BoardTask& task) {
-    return !task.recurrent.empty() || !task.summary.recurrent.empty();
-  });
 }
 
 bool has_effective_length(const BoardRow& row) { return row.effective_length.has_value(); }
@@ -95,8 +90,8 @@ std::string in_distribution_text(const BoardRow& row) {
 }
 
 std::string status_text(const BoardRow& row) {
-  if (row.is_recurrent)
-    return row.status == Verdict::not_learned ? "recurrent, " + to_string(row.status) : "recurrent";
+  if (row.is_other_model)
+    return row.status == Verdict::not_learned ? "other model, " + to_string(row.status) : "other model";
   return row.tier ? fmt::format("tier {}", *row.tier) : to_string(row.status);
 }
 
@@ -114,29 +109,41 @@ std::string task_summary_text(const BoardTask& task, const BoardOptions& options
   std::string text = task.mark.empty() ? "" : fmt::format("Marked {}: ", task.mark);
   text += fmt::format("{} of {} encodings learn it in distribution within {} steps", summary.learned,
                       summary.encodings, task.steps);
-  std::string recurrent = ".";
-  if (!summary.recurrent.empty()) {
-    recurrent += fmt::format(" {} {} it without attention.", fmt::join(summary.recurrent, " and "),
-                             summary.recurrent.size() == 1 ? "learns" : "learn");
-  }
-  if (!summary.best) return text + recurrent;
+  std::string others = ".";
+  if (!summary.other_models.empty())
+    others += fmt::format(" Other models that learn it: {}.", fmt::join(summary.other_models, ", "));
+  if (!summary.best) return text + others;
   const std::string of = fmt::format("{}, {}", metric_info(options.metric).title, split_title(task));
   const size_t count = summary.keep.size();
   if (count == 0) {
     return fmt::format("{}; no encoding has {:.2f} of {}: the best is {} with {}{}", text, kKept, of,
-                       summary.best->encoding, accuracy_text(summary.best->mean), recurrent);
+                       summary.best->encoding, accuracy_text(summary.best->mean), others);
   }
   return fmt::format("{}; {} {} {:.2f} or more of {}: {}{}", text, count, count == 1 ? "has" : "have", kKept, of,
-                     some_names(summary.keep, 12), recurrent);
+                     some_names(summary.keep, 12), others);
 }
 
-std::string learned_by_text(const BoardTask& task, bool with_recurrent) {
+std::string learned_by_text(const BoardTask& task, bool with_other_models) {
   const BoardTaskSummary& summary = task.summary;
   const bool shows_mark = summary.learned == 0 && !task.mark.empty();
   std::string text = shows_mark ? task.mark : fmt::format("{} of {}", summary.learned, summary.encodings);
-  if (!with_recurrent) return text;
-  for (const std::string& name : summary.recurrent) text += ", " + name;
+  if (!with_other_models) return text;
+  if (summary.other_models.size() > 2) return fmt::format("{}, {} models", text, summary.other_models.size());
+  for (const std::string& name : summary.other_models) text += ", " + name;
   return text;
+}
+
+std::string about_other_models(const Board& board) {
+  std::set<std::string> names;
+  for (const BoardTask& task : board.tasks) {
+    for (const BoardRow& row : task.other_models) names.insert(row.encoding);
+    names.insert(task.summary.other_models.begin(), task.summary.other_models.end());
+  }
+  if (names.empty()) return "";
+  return fmt::format(
+      "{}: models with other layers, as of a profile or of model.block ('posbench show NAME'). They are in no tier and "
+      "do not count among the encodings.",
+      fmt::join(names, ", "));
 }
 
 std::string marked_text(const std::vector<std::string>& tasks) {
@@ -258,7 +265,7 @@ std::vector<std::string> board_summary_notes(const Board& board) {
           "length of the task is fixed, or multiples of it were not tested.",
           kKept, kShownMultiple),
       "steps: of training, at most; a task that none has learned may need more."};
-  if (has_recurrent_models(board)) notes.emplace_back(kAboutRecurrentModels);
+  if (const std::string about = about_other_models(board); !about.empty()) notes.push_back(about);
   if (!marked_tasks(board).empty()) notes.emplace_back(kAboutMarks);
   return notes;
 }
@@ -303,7 +310,7 @@ std::vector<std::string> board_notes(const Board& board) {
         "encoding; in brackets, how much validation accuracy still rose in the last {:.0f} % of training.",
         kLearned, 100 * kLateTraining));
   }
-  if (has_recurrent_models(board)) notes.emplace_back(kAboutRecurrentModels);
+  if (const std::string about = about_other_models(board); !about.empty()) notes.push_back(about);
   if (any_row(board, [](const BoardRow& row) { return row.cost.has_value(); }))
     notes.push_back("cost: core time of a training step, plain attention is 1. Its machine is in the JSON.");
   if (any_row(board, [](const BoardRow& row) { return row.is_users; })) {
@@ -336,7 +343,7 @@ Json to_json(const Board& board, const BoardTexts& texts, const std::vector<std:
     item["steps"] = task.steps;
     const auto write = [&](const BoardRow& row) { return write_row(row, texts); };
     item["rows"] = write_list(task.rows, write);
-    item["recurrent"] = write_list(task.recurrent, write);
+    item["other_models"] = write_list(task.other_models, write);
     json["tasks"].push_back(std::move(item));
   }
   json["warnings"] = warnings;

@@ -22,9 +22,9 @@ struct BoardTexts {
 /// Returns "57 of 66 encodings learn it in distribution; 2 have 0.90 or more, ood_far4: cope, path."
 std::string task_summary_text(const BoardTask&, const BoardOptions&);
 
-/// Returns "57 of 66, lstm": the encodings that learn the task, and the recurrent models that do. The mark of the
-/// task stands in place of "0 of 66".
-std::string learned_by_text(const BoardTask&, bool with_recurrent = true);
+/// Returns "57 of 66, lstm": the encodings that learn the task, and the other models that do; "57 of 66, 3 models"
+/// if they are more than two. The mark of the task stands in place of "0 of 66".
+std::string learned_by_text(const BoardTask&, bool with_other_models = true);
 
 /// Returns "2 tasks marked control or open do not count: dyck, k_hop."
 std::string marked_text(const std::vector<std::string>& tasks);
@@ -35,10 +35,8 @@ inline constexpr const char* kAboutMarks =
     "model with attention learns it. The table over all tasks, cards and rankings by aspects do not count such tasks. 'posbench show TASK' prints "
     "the reason.";
 
-/// The explanation of recurrent models.
-inline constexpr const char* kAboutRecurrentModels =
-    "lstm, gated_delta: models with a recurrent layer in place of attention (model.block). They are in no tier and do not "
-    "count among the encodings.";
+/// Returns the explanation of the other models that the board has, or an empty text without any.
+std::string about_other_models(const Board&);
 
 /// Returns a row for each task: learned_by_text, the best of these on the split that decides with its effective
 /// length, and the number of encodings that keep 0.90 or more there. Encodings that the board does not show are
@@ -83,7 +81,7 @@ std::string seed_range_text(const BoardRow&);
 /// Returns "0.93". If the task was not learned, adds the gain at the end of training: "0.93 (+0.05)".
 std::string in_distribution_text(const BoardRow&);
 
-/// Returns "tier 2", "too few seeds", "not learned", "recurrent" or "recurrent, not learned".
+/// Returns "tier 2", "too few seeds", "not learned", "other model" or "other model, not learned".
 std::string status_text(const BoardRow&);
 
 /// Returns "1.9x"; empty if the cost is not known.

@@ -133,8 +133,8 @@ EncodingCard make_card(const std::string& encoding, const BoardReport& all, Boar
       .name = encoding, .aspects = score_aspects(all.report, encoding, aspects), .board = std::move(board)};
   for (BoardTask& task : card.board.tasks) {
     std::erase_if(task.rows, [&](const BoardRow& row) { return row.encoding != encoding; });
-    task.recurrent.clear();
-    task.summary.recurrent.clear();
+    task.other_models.clear();
+    task.summary.other_models.clear();
   }
   std::erase_if(card.board.tasks, [](const BoardTask& task) { return task.rows.empty(); });
   return card;

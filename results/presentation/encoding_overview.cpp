@@ -81,15 +81,15 @@ Table other_table(const Board& board) {
     return !task.mark.empty() || is_not_learned(task.rows.front());
   };
   for (const BoardTask* task : select_tasks(board, is_other)) {
-    table.rows.push_back(
-        {task->task, in_distribution_text(task->rows.front()), learned_by_text(*task, /*with_recurrent=*/false)});
+    table.rows.push_back({task->task, in_distribution_text(task->rows.front()),
+                          learned_by_text(*task, /*with_other_models=*/false)});
     add_best(*task, table.rows.back());
   }
   return table;
 }
 
 const BoardRow* find_row(const BoardTask& task, const std::string& encoding) {
-  for (const std::vector<BoardRow>* rows : {&task.rows, &task.recurrent}) {
+  for (const std::vector<BoardRow>* rows : {&task.rows, &task.other_models}) {
     const auto found = std::ranges::find(*rows, encoding, &BoardRow::encoding);
     if (found != rows->end()) return &*found;
   }
@@ -222,8 +222,8 @@ std::vector<std::string> side_by_side_notes(const Board& board) {
       fmt::format("not learned: most seeds are under {} in distribution, so the out-of-distribution accuracy says "
                   "nothing about the encoding. The order of the rows takes it as 0.",
                   kLearned)};
-  const auto has_recurrent = [](const BoardTask& task) { return !task.recurrent.empty(); };
-  if (std::ranges::any_of(board.tasks, has_recurrent)) notes.emplace_back(kAboutRecurrentModels);
+  const std::string about = about_other_models(board);
+  if (!about.empty()) notes.push_back(about);
   return notes;
 }
 

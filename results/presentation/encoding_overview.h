@@ -23,7 +23,7 @@ std::string overview_text(const Board&);
 /// marked. The best task is first, the worst last. Each row also has the best encoding of its task and its mean.
 std::vector<Document::Block> overview_blocks(const Board&);
 
-/// Returns the encodings and recurrent models of all rows. Empty if they are more than four.
+/// Returns the encodings and other models of all rows. Empty if they are more than four.
 std::vector<std::string> few_encodings(const Board&);
 
 /// Returns a row for each task, with the mean of each encoding. The tasks on which the first is furthest ahead

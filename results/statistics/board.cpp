@@ -154,11 +154,13 @@ BoardRow make_row(const Report& report, const TaskBaseline& task, const std::vec
   return row;
 }
 
-/// Returns the report with the recurrent block as the name of its encoding, and otherwise with the settings of a
-/// report of attention.
-Report named_by_block(Report report, const std::string& block) {
-  report.config.at("model").erase("block");
-  for (ExperimentResult& experiment : report.experiments) experiment.id.encoding = block;
+/// Returns the report with the model as the name of its encodings, and otherwise with the settings of the board.
+Report named_by_model(Report report, const OtherModel& model) {
+  report.config.at("model") = model.settings;
+  for (ExperimentResult& experiment : report.experiments) {
+    std::string& encoding = experiment.id.encoding;
+    encoding = encoding == model.encoding ? model.name : fmt::format("{} ({})", model.name, encoding);
+  }
   report.timing = Json::object();  // it has the former name
   return report;
 }
@@ -242,8 +244,8 @@ BoardTaskSummary summarize(const BoardTask& task) {
     }
     if (row.mean >= kKept) summary.keep.push_back(row.encoding);
   }
-  for (const BoardRow& row : task.recurrent) {
-    if (row.learned.by_half_the_seeds()) summary.recurrent.push_back(row.encoding);
+  for (const BoardRow& row : task.other_models) {
+    if (row.learned.by_half_the_seeds()) summary.other_models.push_back(row.encoding);
   }
   return summary;
 }
@@ -254,7 +256,7 @@ BoardReport merge_board(std::span<const NamedReport> stored, std::span<const Nam
                         const Costs& known, bool allow_different_budget, const BoardLookups& lookups) {
   BoardReport all{.costs = known, .find_mark = lookups.mark_of};
   std::vector<NamedReport> earlier;
-  std::deque<Report> recurrent;
+  std::deque<Report> renamed;
   std::set<ExperimentId> seen;
   const auto add = [&](const NamedReport& run, bool is_users, Report& to) {
     check(earlier, run, is_users && allow_different_budget);
@@ -269,27 +271,27 @@ BoardReport merge_board(std::span<const NamedReport> stored, std::span<const Nam
   };
   for (const bool is_users : {false, true}) {
     for (const NamedReport& run : is_users ? users : stored) {
-      const std::string block = lookups.recurrent_block_of ? lookups.recurrent_block_of(run.report) : "";
-      if (block.empty()) {
-        add(run, is_users, all.report);
+      const auto model = lookups.other_model_of ? lookups.other_model_of(run.report) : std::nullopt;
+      if (model) {
+        add({run.name, renamed.emplace_back(named_by_model(run.report, *model))}, is_users, all.other_models);
       } else {
-        add({run.name, recurrent.emplace_back(named_by_block(run.report, block))}, is_users, all.recurrent);
+        add(run, is_users, all.report);
       }
     }
   }
   for (const NamedReport& run : stored) {
     for (const TaskBaseline& task : run.report.tasks) all.stored_tasks.insert(task.task);
   }
-  for (const TaskBaseline& task : all.recurrent.tasks) {
+  for (const TaskBaseline& task : all.other_models.tasks) {
     if (find_task(all.report, task.task)) continue;
     all.warnings.push_back(fmt::format(
-        "no encoding of the board ran {}, so the board does not show the recurrent models on it", task.task));
+        "no encoding of the board ran {}, so the board does not show the other models on it", task.task));
   }
   return all;
 }
 
 Board make_board(const BoardReport& all, const BoardOptions& options) {
-  const GroupedReport encodings(all.report), recurrent(all.recurrent);
+  const GroupedReport encodings(all.report), other_models(all.other_models);
   Board board{.options = options};
   for (const TaskBaseline& task : all.report.tasks) {
     BoardTask shown{.task = task.task,
@@ -302,8 +304,8 @@ Board make_board(const BoardReport& all, const BoardOptions& options) {
     if (all.find_mark) shown.mark = all.find_mark(task.task);
     shown.steps = longest_training(all.report.experiments, task.task);
     find_statuses(shown.rows);
-    shown.recurrent = make_rows(all, recurrent, task, shown.splits, options.metric);
-    for (BoardRow& row : shown.recurrent) row.is_recurrent = true;
+    shown.other_models = make_rows(all, other_models, task, shown.splits, options.metric);
+    for (BoardRow& row : shown.other_models) row.is_other_model = true;
     shown.summary = summarize(shown);
     board.tasks.push_back(std::move(shown));
   }
@@ -312,7 +314,7 @@ Board make_board(const BoardReport& all, const BoardOptions& options) {
 
 std::vector<BoardRow> all_rows(const BoardTask& task) {
   std::vector<BoardRow> rows = task.rows;
-  rows.insert(rows.end(), task.recurrent.begin(), task.recurrent.end());
+  rows.insert(rows.end(), task.other_models.begin(), task.other_models.end());
   return rows;
 }
 

@@ -4,8 +4,8 @@
 // encoding pool their seeds over the stored reports, which must have the same settings. An encoding of the user
 // that the board has too is another row, named with its report.
 //
-// A report of recurrent models (model.block) joins under the name of the block. These are compared with no
-// encoding. They show which tasks can be learned without attention.
+// A report of other models, as of a recurrent block or of the stack of a published model, joins under the name of
+// the model. These are compared with no encoding.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -30,7 +30,7 @@ using Costs = std::map<std::string, double>;
 /// All reports merged into one. The user's experiments have other names than the stored ones.
 struct BoardReport {
   Report report;
-  Report recurrent;  // experiments of recurrent models, with the name of the block as encoding
+  Report other_models;  // their experiments, with the name of the model as encoding
   std::set<ExperimentId> user_experiments;
   std::set<std::string> stored_tasks;  // of the stored reports
   std::vector<std::string> warnings;
@@ -38,11 +38,18 @@ struct BoardReport {
   FindMark find_mark;
 };
 
+/// A model with other layers than those of the board.
+struct OtherModel {
+  std::string name;      // of its block or profile
+  std::string encoding;  // an experiment with another one has it in brackets behind the name
+  Json settings;         // config.model, with those of the board in place of those that the name states
+};
+
 /// Facts about tasks and models that the reports do not contain. An empty function finds nothing.
 struct BoardLookups {
   FindMark mark_of = {};
-  /// Returns the recurrent block that the models of a report have in place of attention, or "".
-  std::function<std::string(const Report&)> recurrent_block_of = {};
+  /// Returns which other model the report has; nullopt if it has that of the board.
+  std::function<std::optional<OtherModel>(const Report&)> other_model_of = {};
 };
 
 /// Merges the stored reports and those of the user. Estimates the costs of the user's encodings from their seconds
@@ -58,11 +65,11 @@ struct BoardOptions {
   Metric metric = Metric::sequence;  // an accuracy
 };
 
-/// One encoding or recurrent model on one task.
+/// One encoding or other model on one task.
 struct BoardRow {
   std::string encoding;
   bool is_users = false;              // not in a stored report
-  bool is_recurrent = false;          // `encoding` is a block, and the row is in no tier
+  bool is_other_model = false;        // `encoding` is its name, and the row is in no tier
   Verdict status = Verdict::in_tier;  // or too_few_seeds or not_learned
   std::optional<int> tier;            // from 1; empty if the row is in no tier
   /// A later tier has an encoding with a higher mean, because the seeds of this row vary too much for a test.
@@ -80,10 +87,10 @@ struct BoardRow {
 /// Counts all encodings of a task, whichever rows are shown.
 struct BoardTaskSummary {
   size_t encodings = 0, learned = 0;
-  std::vector<std::string> keep;       // encodings with kKept or more on the split that decides, by their tiers
-  std::optional<BoardRow> best;        // of those that have learned it
-  size_t ties = 0;                     // other encodings with the mean of the best
-  std::vector<std::string> recurrent;  // recurrent models that have learned it
+  std::vector<std::string> keep;          // encodings with kKept or more on the split that decides, by their tiers
+  std::optional<BoardRow> best;           // of those that have learned it
+  size_t ties = 0;                        // other encodings with the mean of the best
+  std::vector<std::string> other_models;  // that have learned it
 };
 
 struct BoardTask {
@@ -94,7 +101,7 @@ struct BoardTask {
   std::vector<std::string> splits;  // whose mean decides
   int steps = 0;               // of the longest training of an experiment; early stopping may end others before
   std::vector<BoardRow> rows;  // by tier and mean; then those with too few seeds, then those that have not learned
-  std::vector<BoardRow> recurrent;  // recurrent models, which do not count among the encodings
+  std::vector<BoardRow> other_models;  // they do not count among the encodings
   BoardTaskSummary summary;
 };
 
@@ -106,7 +113,7 @@ struct Board {
 /// Puts encodings that have not learned the task into no tier if the split is out of distribution.
 Board make_board(const BoardReport&, const BoardOptions& = {});
 
-/// Returns the rows of the encodings, then those of recurrent models.
+/// Returns the rows of the encodings, then those of other models.
 std::vector<BoardRow> all_rows(const BoardTask&);
 
 /// Returns the tasks that have a mark.

@@ -282,15 +282,19 @@ TEST_CASE("an encoding of bidirectional models has another name on the board tha
   CHECK(all.user_experiments.begin()->encoding == "encoding0 (bidirectional)");
 }
 
-TEST_CASE("recurrent models change no row, tier, count, card or recommendation of the encodings") {
+TEST_CASE("other models change no row, tier, count, card or recommendation of the encodings") {
   Report stored = stored_report();
   stored.config = {{"model", {{"layers", 2}}}};
   Report lstm =
       drawn_report(3, 1, 3, [](int task, int, int split, int) { return task == 1 || split == 1 ? 0.5 : 1.0; });
   lstm.config = {{"model", {{"layers", 2}, {"block", "lstm"}}}};
   add_times(lstm, {{"encoding0", 0.3}});
-  const BoardLookups lookups{.recurrent_block_of = [](const Report& report) {
-    return report.config.at("model").value("block", std::string());
+  const BoardLookups lookups{.other_model_of = [](const Report& report) -> std::optional<OtherModel> {
+    OtherModel found{"", "encoding0", report.config.at("model")};
+    found.name = found.settings.value("block", std::string());
+    if (found.name.empty()) return std::nullopt;
+    found.settings.erase("block");
+    return found;
   }};
   const std::vector<NamedReport> alone{{"stored", stored}}, both{{"stored", stored}, {"lstm", lstm}};
   const Costs costs{{"encoding0", 1.5}};
@@ -304,36 +308,36 @@ TEST_CASE("recurrent models change no row, tier, count, card or recommendation o
     const BoardTask& task = after.tasks[n];
     for (const char* key : {"rows", "learned", "encodings", "keep", "best", "steps"})
       CHECK(json_before["tasks"][n][key] == json_after["tasks"][n][key]);
-    REQUIRE(task.recurrent.size() == 1);
-    CHECK(task.recurrent[0].encoding == "lstm");
-    CHECK(task.recurrent[0].values == std::vector<double>(3, n == 0 ? 0.75 : 0.5));
-    CHECK_FALSE(task.recurrent[0].tier);
-    CHECK_FALSE(task.recurrent[0].cost);
+    REQUIRE(task.other_models.size() == 1);
+    CHECK(task.other_models[0].encoding == "lstm");
+    CHECK(task.other_models[0].values == std::vector<double>(3, n == 0 ? 0.75 : 0.5));
+    CHECK_FALSE(task.other_models[0].tier);
+    CHECK_FALSE(task.other_models[0].cost);
   }
   CHECK(to_json(summarize_over_tasks(before)) == to_json(summarize_over_tasks(after)));
 
   CHECK(learned_by_text(after.tasks[0]) == "4 of 5, lstm");
   CHECK(learned_by_text(after.tasks[1]) == "4 of 5");
   CHECK(task_summary_text(after.tasks[0], {}) ==
-        task_summary_text(before.tasks[0], {}) + " lstm learns it without attention.");
-  CHECK(board_table(after.tasks[0]).rows.back()[1].text == "recurrent");
-  CHECK(json_after["tasks"][1]["recurrent"][0]["standing"] == "recurrent, not learned");
+        task_summary_text(before.tasks[0], {}) + " Other models that learn it: lstm.");
+  CHECK(board_table(after.tasks[0]).rows.back()[1].text == "other model");
+  CHECK(json_after["tasks"][1]["other_models"][0]["standing"] == "other model, not learned");
   CHECK(board_csv(after, kWords).rows.size() == board_csv(before, kWords).rows.size() + 2);
   const auto shows = [](const std::string&, const std::string& encoding) { return encoding == "lstm"; };
   CHECK_THAT(to_html(make_board_document(merged, make_board(merged), kWords, shows)),
-             ContainsSubstring("\"recurrent, not learned\""));
+             ContainsSubstring("\"other model, not learned\""));
 
   SECTION("a task that no encoding ran is not on the board, and a warning says so") {
     CHECK(merged.warnings ==
           std::vector<std::string>{"no encoding of the board ran task2, so the board does not show "
-                                   "the recurrent models on it"});
+                                   "the other models on it"});
   }
-  SECTION("a user's report of a recurrent model joins in the same way") {
+  SECTION("a user's report of another model joins in the same way") {
     const BoardReport all =
         merge_board(both, std::vector<NamedReport>{{"runs/mine", lstm}}, costs, false, lookups);
     const BoardTask task = make_board(all).tasks[0];
-    REQUIRE(task.recurrent.size() == 2);
-    CHECK(name_text(task.recurrent[1]) == "lstm (runs/mine) *");
+    REQUIRE(task.other_models.size() == 2);
+    CHECK(name_text(task.other_models[1]) == "lstm (runs/mine) *");
   }
   SECTION("its other settings must be those of the board") {
     lstm.config["model"]["layers"] = 3;

@@ -1,4 +1,4 @@
-// `posbench board -e NAME`: one encoding or recurrent model on all tasks, and a few side by side.
+// `posbench board -e NAME`: one encoding or other model on all tasks, and a few side by side.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::map<std::string, std::string> lines_of_tasks(const std::string& text, const
 
 }  // namespace
 
-TEST_CASE("the board of one or two encodings, or of a recurrent model, has a line for each task with its means") {
+TEST_CASE("the board of one or two encodings, or of another model, has a line for each task with its means") {
   const TemporaryDirectory directory;
   static const Json all =
       Json::parse(posbench_command(directory, "board -e cope,rope,alibi,lstm --format json").out);
@@ -49,7 +49,7 @@ TEST_CASE("the board of one or two encodings, or of a recurrent model, has a lin
   const std::vector<std::string> selected = split_list(names, ',');
   std::set<std::string> tasks;  // with a row of these names
   for (const Json& task : all.at("tasks")) {
-    for (const char* kind : {"rows", "recurrent"}) {
+    for (const char* kind : {"rows", "other_models"}) {
       for (const Json& row : task.at(kind)) {
         if (std::ranges::find(selected, row.at("encoding").get<std::string>()) == selected.end()) continue;
         tasks.insert(task.at("task"));

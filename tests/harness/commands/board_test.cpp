@@ -27,18 +27,13 @@ TEST_CASE("the program has the board's reports and the costs of their encodings"
   const std::vector<StoredReport> reports = board_reports();
   REQUIRE(!reports.empty());
   CHECK(reports.front().name == "results/data/reference/report.json");
-  std::vector<NamedReport> named;
-  for (const StoredReport& kept : reports) named.push_back({kept.name, kept.report});
-  const BoardLookups lookups{.mark_of = {}, .recurrent_block_of = [](const Report& report) {
-                               const Json model = report.config.value("model", Json::object());
-                               const std::string block = model.value("block", std::string());
-                               return block == "lstm" || block == "gated_delta" ? block : "";
-                             }};
-  CHECK(make_board(merge_board(named, {}, board_costs().costs, false, lookups)).tasks.size() >= 7);
+  const TemporaryDirectory directory;
+  const Json tasks_of_board =
+      parse_json(posbench_command(directory, "board --format json").out, "board").at("tasks");
+  CHECK(tasks_of_board.size() >= 7);
   std::set<std::string> shown;
-  for (const StoredReport& kept : reports) {
-    for (const ExperimentResult& experiment : kept.report.experiments)
-      shown.insert(spec_name(experiment.id.encoding));
+  for (const Json& task : tasks_of_board) {
+    for (const Json& row : task.at("rows")) shown.insert(spec_name(row.at("encoding").get<std::string>()));
   }
   CHECK(shown.size() > 60);
   for (const std::string& name : shown) {
@@ -47,6 +42,25 @@ TEST_CASE("the program has the board's reports and the costs of their encodings"
         encodings().find(name).members({name, {}}).size() > 1;  // its cost is that of its members
     CHECK((composed || find_preset(name) != nullptr || board_costs().costs.contains(name)));
   }
+}
+
+TEST_CASE("a stack of a profile is a model of its own on the board, also with another encoding") {
+  const TemporaryDirectory directory;
+  const std::string run = "run --profile kimi_linear -s 10 -t even_pairs -q --set training.steps=1 ";
+  REQUIRE(posbench_command(directory, run + "-e none,rope -o mine").code == 0);
+  const Outcome shown =
+      posbench_command(directory, "board mine -t even_pairs --allow-different-budget --format json");
+  const Json task = parse_json(shown.out, "board").at("tasks").at(0);
+  std::set<std::string> models;
+  for (const Json& row : task.at("other_models")) models.insert(row.at("encoding").get<std::string>());
+  for (const char* name :
+       {"kimi_linear", "kimi_linear (mine)", "kimi_linear (rope)", "qwen3_next", "olmo_hybrid", "inkling_model"})
+    CHECK(models.contains(name));
+  for (const Json& row : task.at("rows")) CHECK_FALSE(row.at("own").get<bool>());
+  REQUIRE(posbench_command(directory, run + "--set model.layers=5 -o deeper").code == 0);
+  const Outcome refused = posbench_command(directory, "board deeper");
+  CHECK(refused.code == 2);
+  CHECK(refused.error.find("config.model.layers") != std::string::npos);
 }
 
 TEST_CASE(
@@ -186,7 +200,7 @@ TEST_CASE("the board refuses unknown names and incompatible reports with a messa
   CHECK_THAT(posbench_command(directory, "board smoke --allow-different-budget").out,
              ContainsSubstring("did not run all of these tasks: none (smoke), "));
   CHECK_THAT(posbench_command(directory, "board smoke -t flip_flop --allow-different-budget").out,
-             ContainsSubstring("\nnone (smoke) * ") && ContainsSubstring("--full adds the other 65 encodings "));
+             ContainsSubstring("\nnone (smoke) * ") && ContainsSubstring("--full adds the other 69 encodings "));
 }
 
 TEST_CASE("the board names the splits of a selected task whose spec has several options") {
