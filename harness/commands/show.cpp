@@ -304,9 +304,7 @@ void show(const ShowRequest& request) {
                           aspect_document, verdict_document}) {
     if (const std::optional<Document> document = find(text)) return write_document(request.output, *document);
   }
-  const std::string name = Spec::parse(text).name;
-  refuse_recurrent_block(name);
-  refuse_unknown_name(name);
+  refuse_unknown_name(Spec::parse(text).name);
 }
 
 }  // namespace

@@ -108,16 +108,13 @@ std::vector<std::string> known_names(ValueKind kind) {
   return names;
 }
 
-void refuse_recurrent_block(const std::string& name) {
-  const std::string block = lower_case(name);
-  if (!is_recurrent_block(block)) return;
-  throw InputError(fmt::format(
-      "'{0}' is a layer in place of attention (model.block={0}), not an encoding; 'posbench board -e {0}' "
-      "shows its results",
-      block));
-}
-
 void refuse_unknown_name(const std::string& name) {
+  if (const std::string block = lower_case(name); is_recurrent_block(block)) {
+    throw InputError(fmt::format(
+        "'{0}' is a layer in place of attention (model.block={0}), not an encoding; 'posbench board -e {0}' "
+        "shows its results",
+        block));
+  }
   throw InputError(fmt::format(
       "no encoding, task, profile, split, setting, metric, claim, aspect, verdict or model is called '{}'{} ('posbench list "
       "encodings', 'list tasks', 'list profiles', 'list settings' and 'reproduce --list' show names)",

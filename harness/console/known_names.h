@@ -13,9 +13,6 @@ namespace posbench {
 /// aliases that only one of them has; settings end in '='. Empty for kinds without names.
 std::vector<std::string> known_names(ValueKind);
 
-/// Throws InputError if the name is that of a recurrent block, such as "lstm", which is not an encoding.
-void refuse_recurrent_block(const std::string& name);
-
 /// Throws InputError, which names the nearest known name.
 [[noreturn]] void refuse_unknown_name(const std::string& name);
 

@@ -50,11 +50,8 @@ std::optional<OtherModel> other_model_of(const Report& report) {
   for (const auto& [key, value] : model.items()) {
     if (of_board.value(key, Json()) == value) continue;
     if (found.settings.value(key, Json()) != value) return std::nullopt;
-    if (of_board.contains(key)) {
-      found.settings[key] = of_board.at(key);
-    } else {
-      found.settings.erase(key);
-    }
+    found.settings.erase(key);
+    if (of_board.contains(key)) found.settings[key] = of_board.at(key);
   }
   return found;
 }
@@ -85,8 +82,6 @@ std::vector<NamedReport> name_reports(const std::vector<std::filesystem::path>& 
   return runs;
 }
 
-BoardLookups board_lookups() { return {mark_of, other_model_of}; }
-
 void add_reports(Command& command, AddedReports& added) {
   command.file("reports", added.paths, "reports or run directories to add to the board");
   command.flag("--allow-different-budget", added.allow_different_budget,
@@ -109,7 +104,7 @@ BoardReport merge_board(const std::vector<StoredReport>& stored, const AddedRepo
     named.push_back({fmt::format("the board's {}", file), one.report});
   }
   return merge_board(named, name_reports(added.paths, users), board_costs().costs, added.allow_different_budget,
-                     board_lookups());
+                     {mark_of, other_model_of});
 }
 
 std::vector<AspectTasks> tasks_by_aspect(const BoardReport& all) {

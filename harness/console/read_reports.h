@@ -39,9 +39,6 @@ BoardReport read_board(const AddedReports&, const std::vector<std::string>& enco
 /// Merges stored reports, which messages call "the board's FILE", with those of the user, which have been read.
 BoardReport merge_board(const std::vector<StoredReport>&, const AddedReports&, const std::vector<Report>& users);
 
-/// Returns the facts about tasks and models that the board needs.
-BoardLookups board_lookups();
-
 /// Returns the aspects that tasks of the stored reports test, in the order of their enumerators. Tasks that only a
 /// user's report has do not count, because no other encoding ran them.
 std::vector<AspectTasks> tasks_by_aspect(const BoardReport&);

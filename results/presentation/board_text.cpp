@@ -135,10 +135,8 @@ std::string learned_by_text(const BoardTask& task, bool with_other_models) {
 
 std::string about_other_models(const Board& board) {
   std::set<std::string> names;
-  for (const BoardTask& task : board.tasks) {
+  for (const BoardTask& task : board.tasks)
     for (const BoardRow& row : task.other_models) names.insert(row.encoding);
-    names.insert(task.summary.other_models.begin(), task.summary.other_models.end());
-  }
   if (names.empty()) return "";
   return fmt::format(
       "{}: models with other layers, as of a profile or of model.block ('posbench show NAME'). They are in no tier and "
