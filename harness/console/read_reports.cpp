@@ -31,7 +31,7 @@ std::string mark_of(const std::string& task) {
   return learnability == Learnability::learnable ? "" : to_string(learnability);
 }
 
-/// Returns the model of a profile with other layers than quick, which is that of the board, or of a recurrent block.
+/// Returns the model of a recurrent block, or of a profile with other layers than those of the board.
 std::optional<OtherModel> other_model_of(const Report& report) {
   OtherModel found{"", "none", report.config.value("model", Json::object())};
   if (!found.settings.is_object()) return std::nullopt;

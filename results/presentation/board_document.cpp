@@ -100,11 +100,12 @@ void add_notes(const std::vector<std::string>& notes, Blocks& blocks) {
   for (const std::string& note : notes) blocks.emplace_back(Note{note});
 }
 
-/// Returns the task with its best rows and those of the user.
+/// Returns the task with the rows of its best encodings and those of the user.
 BoardTask best_rows(BoardTask task) {
   constexpr size_t kRows = 10;
   size_t n = 0;
   std::erase_if(task.rows, [&](const BoardRow& row) { return n++ >= kRows && !row.is_users; });
+  std::erase_if(task.other_models, [](const BoardRow& row) { return !row.is_users; });
   return task;
 }
 
