@@ -41,9 +41,9 @@ std::optional<OtherModel> other_model_of(const Report& report) {
     return found;
   }
   const std::string profile = report.config.value("profile", "");
-  if (!profiles().contains(profile)) return std::nullopt;
-  const RunConfig own = make_config({.profile = profile});
-  const Json model = to_json(own).at("model"), of_board = to_json(make_config({.profile = "quick"})).at("model");
+  if (profile == "quick" || !profiles().contains(profile)) return std::nullopt;
+  const RunConfig own = make_config({.profile = profile}), quick = make_config({.profile = "quick"});
+  const Json model = to_json(own).at("model"), of_board = to_json(quick).at("model");
   if (!model.contains("block") && !model.contains("convolution")) return std::nullopt;
   found.name = profile;
   found.encoding = own.encodings.front().text();

@@ -123,25 +123,24 @@ std::string task_summary_text(const BoardTask& task, const BoardOptions& options
                      some_names(summary.keep, 12), others);
 }
 
-std::string learned_by_text(const BoardTask& task, bool with_other_models) {
+std::string learned_by_text(const BoardTask& task) {
   const BoardTaskSummary& summary = task.summary;
   const bool shows_mark = summary.learned == 0 && !task.mark.empty();
   std::string text = shows_mark ? task.mark : fmt::format("{} of {}", summary.learned, summary.encodings);
-  if (!with_other_models) return text;
   if (summary.other_models.size() > 2) return fmt::format("{}, {} models", text, summary.other_models.size());
   for (const std::string& name : summary.other_models) text += ", " + name;
   return text;
 }
 
-std::string about_other_models(const Board& board) {
+void add_note_of_other_models(const Board& board, std::vector<std::string>& notes) {
   std::set<std::string> names;
   for (const BoardTask& task : board.tasks)
     for (const BoardRow& row : task.other_models) names.insert(row.encoding);
-  if (names.empty()) return "";
-  return fmt::format(
-      "{}: models with other layers, as of a profile or of model.block ('posbench show NAME'). They are in no tier and "
-      "do not count among the encodings.",
-      fmt::join(names, ", "));
+  if (names.empty()) return;
+  notes.push_back(fmt::format(
+      "Other models, with the layers of a profile or of model.block: {}. They are in no tier and do not count among "
+      "the encodings.",
+      fmt::join(names, ", ")));
 }
 
 std::string marked_text(const std::vector<std::string>& tasks) {
@@ -263,7 +262,7 @@ std::vector<std::string> board_summary_notes(const Board& board) {
           "length of the task is fixed, or multiples of it were not tested.",
           kKept, kShownMultiple),
       "steps: of training, at most; a task that none has learned may need more."};
-  if (const std::string about = about_other_models(board); !about.empty()) notes.push_back(about);
+  add_note_of_other_models(board, notes);
   if (!marked_tasks(board).empty()) notes.emplace_back(kAboutMarks);
   return notes;
 }
@@ -308,7 +307,7 @@ std::vector<std::string> board_notes(const Board& board) {
         "encoding; in brackets, how much validation accuracy still rose in the last {:.0f} % of training.",
         kLearned, 100 * kLateTraining));
   }
-  if (const std::string about = about_other_models(board); !about.empty()) notes.push_back(about);
+  add_note_of_other_models(board, notes);
   if (any_row(board, [](const BoardRow& row) { return row.cost.has_value(); }))
     notes.push_back("cost: core time of a training step, plain attention is 1. Its machine is in the JSON.");
   if (any_row(board, [](const BoardRow& row) { return row.is_users; })) {

@@ -22,9 +22,9 @@ struct BoardTexts {
 /// Returns "57 of 66 encodings learn it in distribution; 2 have 0.90 or more, ood_far4: cope, path."
 std::string task_summary_text(const BoardTask&, const BoardOptions&);
 
-/// Returns "57 of 66, lstm": the encodings that learn the task, and the other models that do; "57 of 66, 3 models"
-/// if they are more than two. The mark of the task stands in place of "0 of 66".
-std::string learned_by_text(const BoardTask&, bool with_other_models = true);
+/// Returns "57 of 66, lstm": the encodings that learn the task, and the other models that do. More than two models
+/// are counted: "57 of 66, 3 models". A marked task that no encoding learns has its mark: "open, lstm".
+std::string learned_by_text(const BoardTask&);
 
 /// Returns "2 tasks marked control or open do not count: dyck, k_hop."
 std::string marked_text(const std::vector<std::string>& tasks);
@@ -35,8 +35,8 @@ inline constexpr const char* kAboutMarks =
     "model with attention learns it. The table over all tasks, cards and rankings by aspects do not count such tasks. 'posbench show TASK' prints "
     "the reason.";
 
-/// Returns the explanation of the other models that the board has, or an empty text without any.
-std::string about_other_models(const Board&);
+/// Adds a note about the other models that the rows have, if there are any.
+void add_note_of_other_models(const Board&, std::vector<std::string>& notes);
 
 /// Returns a row for each task: learned_by_text, the best of these on the split that decides with its effective
 /// length, and the number of encodings that keep 0.90 or more there. Encodings that the board does not show are

@@ -81,8 +81,7 @@ Table other_table(const Board& board) {
     return !task.mark.empty() || is_not_learned(task.rows.front());
   };
   for (const BoardTask* task : select_tasks(board, is_other)) {
-    table.rows.push_back({task->task, in_distribution_text(task->rows.front()),
-                          learned_by_text(*task, /*with_other_models=*/false)});
+    table.rows.push_back({task->task, in_distribution_text(task->rows.front()), learned_by_text(*task)});
     add_best(*task, table.rows.back());
   }
   return table;
@@ -222,8 +221,7 @@ std::vector<std::string> side_by_side_notes(const Board& board) {
       fmt::format("not learned: most seeds are under {} in distribution, so the out-of-distribution accuracy says "
                   "nothing about the encoding. The order of the rows takes it as 0.",
                   kLearned)};
-  const std::string about = about_other_models(board);
-  if (!about.empty()) notes.push_back(about);
+  add_note_of_other_models(board, notes);
   return notes;
 }
 

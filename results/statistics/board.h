@@ -4,8 +4,8 @@
 // encoding pool their seeds over the stored reports, which must have the same settings. An encoding of the user
 // that the board has too is another row, named with its report.
 //
-// A report of other models, as of a recurrent block or of the stack of a published model, joins under the name of
-// the model. These are compared with no encoding.
+// A model with a recurrent block or with the layers of a profile, such as kimi_linear, is an "other model". Its row
+// has the name of the block or the profile, and is compared with no encoding.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -41,8 +41,8 @@ struct BoardReport {
 /// A model with other layers than those of the board.
 struct OtherModel {
   std::string name;      // of its block or profile
-  std::string encoding;  // an experiment with another one has it in brackets behind the name
-  Json settings;         // config.model, with those of the board in place of those that the name states
+  std::string encoding;  // its usual one; the row of another one is called "NAME (ENCODING)"
+  Json settings;         // config.model; what the block or the profile sets has the value of the board
 };
 
 /// Facts about tasks and models that the reports do not contain. An empty function finds nothing.
