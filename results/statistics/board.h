@@ -4,8 +4,8 @@
 // encoding pool their seeds over the stored reports, which must have the same settings. An encoding of the user
 // that the board has too is another row, named with its report.
 //
-// A model with a recurrent block or with the layers of a profile, such as kimi_linear, is an "other model". Its row
-// has the name of the block or the profile, and is compared with no encoding.
+// A model with a recurrent block or with the layers of a profile, such as kimi_linear, is an "other model". Its
+// row has the name of the block or the profile, and is compared with no encoding.
 #pragma once
 #include <cstddef>
 #include <functional>

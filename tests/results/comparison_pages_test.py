@@ -55,7 +55,8 @@ def check_board(browser, posbench, directory):
     """A strip for the mean and for each split of each task, in the order of the tiers, which the filter narrows."""
     page = os.path.join(directory, "board.html")
     subprocess.run([posbench, "board", "-t", "last_x_retrieval,flip_flop", "-o", page], check=True)
-    rows = told(posbench, "board", "-t", "last_x_retrieval")["tasks"][0]["rows"]
+    task = told(posbench, "board", "-t", "last_x_retrieval")["tasks"][0]
+    rows = task["rows"] + task["other_models"]
     for width, dark in [(1280, False), (390, True)]:
         browser.open(page, width, 900, dark)
         for task in ("flip_flop", "last_x_retrieval"):

@@ -44,9 +44,8 @@ TEST_CASE("a stack of a profile is a model of its own on the board, also with an
   const TemporaryDirectory directory;
   const std::string run = "run --profile kimi_linear -s 10 -t even_pairs -q --set training.steps=1 ";
   REQUIRE(posbench_command(directory, run + "-e none,rope -o mine").code == 0);
-  const Outcome shown =
-      posbench_command(directory, "board mine -t even_pairs --allow-different-budget --format json");
-  const Json task = parse_json(shown.out, "board").at("tasks").at(0);
+  const std::string board = "board mine -t even_pairs --allow-different-budget --format json";
+  const Json task = parse_json(posbench_command(directory, board).out, "board").at("tasks").at(0);
   std::set<std::string> models;
   for (const Json& row : task.at("other_models")) models.insert(row.at("encoding").get<std::string>());
   for (const char* name :
@@ -183,7 +182,7 @@ TEST_CASE("the board refuses unknown names and incompatible reports with a messa
   CHECK(refusal("-e roppe").find("the board has no encoding 'roppe'; did you mean 'rope'?") != std::string::npos);
   CHECK_THAT(refusal("--split ood_far5"),
              ContainsSubstring("no task of the board has a split 'ood_far5'; did you mean 'ood_far"));
-  CHECK_THAT(posbench_command(directory, "board -t flip_flop -e rope,local").error,
+  CHECK_THAT("\n" + posbench_command(directory, "board -t flip_flop -e rope,local").error,
              ContainsSubstring("\nthe board has no result of 'local'; 'posbench run -e local' makes some"));
   CHECK(refusal("--family rotory").find("did you mean 'rotary'") != std::string::npos);
   CHECK(refusal("--only-own").find("needs a report") != std::string::npos);
