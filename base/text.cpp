@@ -71,13 +71,15 @@ std::string did_you_mean(std::string_view given, const std::vector<std::string>&
   if (given.size() > kMaxTyped) return "";
   constexpr size_t kBeginning = 3;  // characters that identify a name, such as "--enc" without the dashes
   const std::string typed = lower_case(given);
+  const std::string singular =
+      typed.size() > kBeginning && typed.ends_with('s') ? typed.substr(0, typed.size() - 1) : typed;
   const bool is_long =
       typed.find_last_not_of('-') - std::min(typed.find_first_not_of('-'), typed.size()) + 1 >= kBeginning;
   const std::string* nearest = nullptr;
   // At least one character must be right.
   size_t distance = std::min(std::max<size_t>(2, given.size() / 3) + 1, given.size());
   for (const std::string& name : known) {
-    const bool is_beginning = is_long && lower_case(name).starts_with(typed);
+    const bool is_beginning = is_long && lower_case(name).starts_with(singular);
     const size_t d =
         is_beginning || has_initials(lower_case(name), typed) ? 0 : edit_distance(typed, lower_case(name));
     // The shortest of several names with this beginning is meant: "rope" for "rop", and not "rope++".

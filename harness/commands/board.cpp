@@ -91,7 +91,8 @@ BoardSelection select_rows(const BoardRequest& request, const BoardReport& all) 
   BoardSelection selection{select_shown(request.tasks, ValueKind::task, of_all.tasks),
                            select_shown(request.encodings, ValueKind::encoding, of_all.encodings)};
   if (request.kernel) {
-    std::erase_if(selection.encodings, [&](const std::string& encoding) {
+    std::erase_if(selection.encodings, [&](const std::string& row) {
+      const std::string encoding = row.substr(0, row.find(" ("));  // without the name of a report
       const bool is_known = encodings().contains(spec_name(encoding));
       return !is_known || kernel_of(Spec::parse(encoding)) != *request.kernel;
     });

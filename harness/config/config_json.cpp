@@ -116,15 +116,15 @@ std::vector<std::string> tasks_of_key(const std::string& key, const std::string&
 
 /// Refuses a value whose JSON type is not the setting's own, as in "width": "64".
 void check_type(const RunConfig& config, const std::string& section, const std::string& name, const Json& value) {
-  RunConfig copy = config;
-  copy.for_each_section([&](const std::string& of, const OptionTable& table) {
-    if (of != section) return;
+  ExperimentOptions copy = config;
+  const auto check = [&](const std::string&, const OptionTable& table) {
     for (const Option& option : table.all()) {
       if (option.name != name || is_written_as(option.type, value)) continue;
       refuse(name, fmt::format("is {}, expected {}, as JSON writes it{}", describe_json(value), option.expected,
                                value.is_string() ? ": without quotation marks" : ""));
     }
-  });
+  };
+  copy.for_each_section(check, section);
 }
 
 void read_splits(const Json& json, const std::string& where, RunConfig& config) {

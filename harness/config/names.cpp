@@ -197,8 +197,9 @@ bool is_pattern(const std::string& item) {
 }
 
 bool selects(const std::string& item, const std::string& spec) {
-  return item == spec || is_all(item) || tests_aspect(item, spec_name(spec)) ||
-         !matching(item, {spec, spec_name(spec)}).empty();
+  const std::string without_report = spec.substr(0, spec.find(" (")), name = spec_name(without_report);
+  return item == spec || is_all(item) || tests_aspect(item, name) ||
+         !matching(item, {spec, without_report, name}).empty();
 }
 
 std::vector<TaskSpec> select_tasks(const std::string& list, const std::vector<TaskSpec>& preferred) {

@@ -75,7 +75,7 @@ void add_selection(Command& command, Selection& selection) {
       .default_text("all");
   command
       .list("-e,--encodings", selection.encodings, ValueKind::encoding,
-            "comma-separated encodings in the same form")
+            "encodings in the same form; a->b also shows a")
       .default_text("all");
   command.list("--split", selection.splits, ValueKind::split, "comma-separated splits").default_text("all");
 }
@@ -97,6 +97,11 @@ void select(const Selection& selection, std::vector<Report>& reports) {
   encodings = selected_or_all(selection.encodings, ValueKind::encoding, encodings);
   splits = selected_or_all(selection.splits, ValueKind::split, splits);
   splits.insert(kInDistribution);
+  for (const Report& report : reports) {  // the model before the change decides whether a task was learned
+    for (const ExperimentResult& e : report.experiments) {
+      if (e.extended && encodings.contains(e.id.encoding)) encodings.insert(e.extended->parent);
+    }
+  }
   const auto is_other_split = [&](const auto& split) { return !splits.contains(split.name); };
   size_t left = 0;
   for (Report& report : reports) {

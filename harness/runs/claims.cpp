@@ -38,7 +38,9 @@ std::string short_hash(const std::string& text) {
 /// Returns the configuration of a claim at one size. The tasks, encodings and seeds are those of its profile.
 RunConfig make_claim_config(const ClaimFile& file, ClaimSize size) {
   const ClaimSetting& setting = file.settings.at(size);
-  RunConfig config = make_config({.profile = setting.profile});
+  static std::map<std::string, RunConfig> configs;  // by profile, since many claims have the same
+  if (!configs.contains(setting.profile)) configs[setting.profile] = make_config({.profile = setting.profile});
+  RunConfig config = configs.at(setting.profile);
   config.evaluation.grid = config.evaluation.shift = 0;  // the rules of claims are about the splits of tasks
   overlay(setting.config, fmt::format("{}.json: {}.config", file.claim.name, to_string(size)), config);
   return config;

@@ -162,11 +162,11 @@ namespace {
 void ExperimentOptions::set(const std::string& name, const std::string& value) {
   const size_t dot = name.find('.');
   bool found = false;
-  for_each_section([&](const std::string& section, const OptionTable& table) {
-    if (dot == name.npos || name.substr(0, dot) != section) return;
+  const auto set_one = [&](const std::string& section, const OptionTable& table) {
     table.set(name.substr(dot + 1), value, section);
     found = true;
-  });
+  };
+  if (dot != name.npos) for_each_section(set_one, name.substr(0, dot));
   if (!found) refuse_setting(*this, name);
 }
 
@@ -183,8 +183,9 @@ std::string ExperimentOptions::get(const std::string& name) {
 }
 
 void ExperimentOptions::for_each_section(
-    const std::function<void(const std::string& section, const OptionTable&)>& f) {
+    const std::function<void(const std::string& section, const OptionTable&)>& f, const std::string& only) {
   const auto section = [&](const char* name, auto& options) {
+    if (!only.empty() && only != name) return;  // a table takes time to make
     OptionTable table;
     options.describe(table);
     f(name, table);

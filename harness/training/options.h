@@ -80,8 +80,9 @@ struct ExperimentOptions {
   EvaluationOptions evaluation;
   ExtendOptions extend;
 
-  /// Calls f with the name and the options of each section: "model", "training", "evaluation", "extend".
-  void for_each_section(const std::function<void(const std::string& section, const OptionTable&)>& f);
+  /// Calls f with the name and the options of each section, or of one: "model", "training", "evaluation", "extend".
+  void for_each_section(const std::function<void(const std::string& section, const OptionTable&)>& f,
+                        const std::string& only = "");
   /// Sets "training.steps" and the like. Throws InputError for an unknown name or a bad value.
   void set(const std::string& name, const std::string& value);
   /// The value as a user would write it. Throws InputError for an unknown name.

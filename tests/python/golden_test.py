@@ -17,8 +17,10 @@ try:
     import torch
     import transformers
     from safetensors.torch import load_file
-    from transformers import LlamaConfig, T5Config
+    from transformers import DeepseekV4Config, LlamaConfig, T5Config
     from transformers.models.bloom import modeling_bloom
+    from transformers.models.deepseek_v4 import modeling_deepseek_v4 as deepseek
+    from transformers.models.inkling import modeling_inkling as inkling
     from transformers.models.llama import modeling_llama
     from transformers.models.t5 import modeling_t5
 except ImportError as missing:
@@ -183,6 +185,41 @@ def test_t5_bias():
         if attention == "causal":
             theirs = theirs.tril()
         print(f"t5_bias, {attention}: within {check('t5_bias', theirs, ours['bias']):.1e}")
+
+
+@torch.no_grad()
+def test_inkling():
+    """Half of the trained length is the extent, so that some keys have no bias."""
+    ours = golden("inkling")
+    p = {name.split(".")[2]: values for name, values in ours.items() if name.endswith(".0")}
+    bank, at = inkling.InklingRelativeLogits(16, 8).double(), torch.arange(16)
+    bank.proj.copy_(p["profiles"].T)
+    with double_precision():
+        for x, gain in ("q", "query_gain"), ("k", "key_gain"):
+            norm = inkling.InklingRMSNorm(8, eps=1e-5)
+            norm.weight.data = p[gain][0]
+            p[x] = norm(ours[x])
+        bias = bank((ours["x"] @ p["mixing"]).view(1, 16, 2, 16), at, at)
+    print(f"inkling: {check('inkling', (p['q'] @ p['k'].mT / 8 + bias[0]).tril(), ours['scores']):.1e}")
+
+
+@torch.no_grad()
+def test_deepseek_v4():
+    """Values are rotated, and the output is rotated back. Theirs rotates the last components of a head, ours the first."""
+    ours = golden("deepseek_v4", head_width=64)
+    config = DeepseekV4Config(head_dim=64, hidden_size=128, num_attention_heads=2)
+    layer = mock.Mock(num_key_value_groups=1, sinks=ours["parameters.sink_logit.logit.0"][0], training=False)
+    with double_precision():
+        cos, sin = deepseek.DeepseekV4RotaryEmbedding(config)(ours["q"], ours["positions"][None], layer_type="compress")
+        n = 2 * cos.shape[-1]
+
+        def rotate(x, sin):
+            return deepseek.apply_rotary_pos_emb(x.roll(-n, -1), cos, sin).roll(n, -1)
+
+        q, k, v = (rotate(ours[x][None], sin) for x in "qkv")
+        mixed, _ = deepseek.eager_attention_forward(layer, q, k, v, torch.full((16, 16), -torch.inf).triu(1), 1 / 8)
+        theirs = rotate(mixed.transpose(1, 2), -sin)[0]
+    print(f"deepseek_v4: {check('deepseek_v4', theirs, ours['output']):.1e}")
 
 
 def run(command):

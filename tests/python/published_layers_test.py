@@ -3,7 +3,8 @@
 published_layers_test.py PROGRAM      prints the largest differences of logits
 
 A model has one layer with the gated delta rule. Its parameters go into the published layer, in which each published
-implementation of the rule is called in turn, and PyTorch computes the rest of the model.
+implementation of the rule is called in turn, and PyTorch computes the rest of the model. Short convolutions are those
+of Inkling; shifted keys and smeared embeddings are written here as KellerJordan/modded-nanogpt describes them.
 """
 
 import importlib.util
@@ -18,6 +19,7 @@ try:
     import torch
     import torch.nn.functional as F
     from transformers import DeepseekV4Config, InklingTextConfig
+    from transformers.models.inkling.modeling_inkling import InklingShortConvolution
     from transformers.models.kimi_linear import modeling_kimi_linear as kimi
     from transformers.models.olmo_hybrid import modeling_olmo_hybrid as olmo
     from transformers.models.qwen3_next import modeling_qwen3_next as qwen
@@ -98,44 +100,95 @@ def published_layer(p, strength, by_channel):
     return layer
 
 
+def linear(p, x, name):
+    return x @ p[f"{name}.weight"] + p[f"{name}.bias"]
+
+
+def convolve(p, x, name):
+    """Returns x after the convolution of this name, if the model has it."""
+    if name in p:
+        layer = InklingShortConvolution(x.shape[-1], 4, 0, 0)
+        layer.conv1d.weight = torch.nn.Parameter(p[name].T[:, None])
+        x = layer(x)
+    return x
+
+
+def attention(p, offset=0):
+    """Returns a layer of attention. The last `offset` components of a head's keys are those of the token before."""
+
+    def layer(x):
+        qkv = convolve(p, linear(p, x, "blocks.0.attention.qkv"), "blocks.0.attention.convolution")
+        q, k, v = (part.unflatten(-1, (HEADS, -1)).transpose(1, 2) for part in qkv.chunk(3, -1))
+        if offset:
+            k[:, :, 1:, -offset:] = k[:, :, :-1, -offset:].clone()
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return linear(p, mixed.transpose(1, 2).flatten(-2), "blocks.0.attention.out")
+
+    return layer
+
+
 def logits(p, layer, tokens):
     def norm(x, name):
         return F.layer_norm(x, (WIDTH,), p[f"{name}.weight"][0], p[f"{name}.bias"][0])
 
-    def linear(x, name):
-        return x @ p[f"{name}.weight"] + p[f"{name}.bias"]
-
     x = p["embedding.weight"][tokens]
-    x = x + layer(norm(x, "blocks.0.norm1"))
-    inner = F.gelu(linear(norm(x, "blocks.0.norm2"), "blocks.0.feed_forward.up"), approximate="tanh")
-    return linear(norm(x + linear(inner, "blocks.0.feed_forward.down"), "final_norm"), "output")
+    if "smear.gate" in p:
+        x = torch.cat((x[:, :1], x[:, 1:] + p["smear.factor"] * (x[:, 1:] @ p["smear.gate"]).sigmoid() * x[:, :-1]), 1)
+    x = x + layer(convolve(p, norm(x, "blocks.0.norm1"), "blocks.0.convolution"))
+    inner = convolve(p, norm(x, "blocks.0.norm2"), "blocks.0.feed_forward.convolution")
+    inner = convolve(p, linear(p, inner, "blocks.0.feed_forward.up"), "blocks.0.feed_forward.up_convolution")
+    x = x + linear(p, F.gelu(inner, approximate="tanh"), "blocks.0.feed_forward.down")
+    return linear(p, norm(x, "final_norm"), "output")
 
 
-@torch.no_grad()
-def compare_layers(folder, options, strength, by_channel):
-    program(*RUN, "--set", f"model.block=gated_delta:{options}", "-o", folder / "run")
+def train(folder, name, *settings):
+    """Returns the parameters of a model, and a function that prints the difference of its logits from others."""
+    program(*RUN, *(word for setting in settings for word in ("--set", setting)), "-o", folder / "run")
     program("export", folder / "run", "flip_flop", "none", "-n", 16, "-o", folder / "l.safetensors")
     sample = ["export", "flip_flop", "--profile", "smoke", "--split", "in_distribution", "-n", 16]
     program(*sample, "-o", folder / "s.safetensors")
     drawn, ours = arrays(folder / "s.safetensors"), arrays(folder / "l.safetensors")["logits"]
-    p = arrays(folder / "run/models/flip_flop-none-0.safetensors")
-    p |= {name.removeprefix("blocks.0.gated_delta."): values for name, values in p.items()}
     rows, columns = (drawn["scored_positions"] >= 0).nonzero(as_tuple=True)
     at = drawn["scored_positions"][rows, columns].long()
 
-    def difference(what, parameters=p, strength=strength):
-        theirs = logits(p, published_layer(parameters, strength, by_channel), drawn["tokens"].long())
+    def difference(what, parameters, layer):
+        theirs = logits(parameters, layer, drawn["tokens"].long())
         largest = (theirs[rows, at] - ours[rows, columns]).abs().max().item()
-        print(f"gated_delta:{options:<14} {what:<26} {largest:.1e}")
+        print(f"{name:<26} {what:<42} {largest:.1e}")
         return largest
+
+    return arrays(folder / "run/models/flip_flop-none-0.safetensors"), difference
+
+
+@torch.no_grad()
+def compare_mixing(folder):
+    """Compares short convolutions at all places, shifted keys and smeared embeddings in one layer of attention."""
+    settings = "model.convolution=a,b,c,d", "model.key_offset=0.5", "model.smear=true", "training.learning_rate=0.05"
+    p, difference = train(folder, "local mixing", *settings)
+    half = WIDTH // HEADS // 2
+    assert difference("inkling, modded-nanogpt", p, attention(p, half)) < 1e-5
+    assert difference("without shifted keys", p, attention(p)) > 1e-3
+    assert difference("without smearing", {k: x for k, x in p.items() if k != "smear.gate"}, attention(p, half)) > 1e-3
+    for name in (name for name in p if "convolution" in name):
+        other = {**p, name: p[name].flip(0)}
+        assert difference(f"{name.removeprefix('blocks.0.')} reversed", other, attention(other, half)) > 1e-3
+
+
+@torch.no_grad()
+def compare_layers(folder, options, strength, by_channel):
+    p, difference = train(folder, f"gated_delta:{options}", f"model.block=gated_delta:{options}")
+    p |= {name.removeprefix("blocks.0.gated_delta."): values for name, values in p.items()}
+
+    def compare(what, parameters=p, strength=strength):
+        return difference(what, parameters, published_layer(parameters, strength, by_channel))
 
     module, name, implementations = rules(by_channel)
     for what, rule in implementations.items():
         if rule is not None:  # transformers would call kernels that are installed in place of its own code
             setattr(module, name, getattr(rule, "__wrapped__", rule))
-            assert difference(what) < 1e-5
-    assert by_channel or difference("with the other strength", strength=3 - strength) > 1e-3
-    assert difference("with taps in reverse", {**p, "convolution": p["convolution"].flip(0)}) > 1e-3
+            assert compare(what) < 1e-5
+    assert by_channel or compare("with the other strength", strength=3 - strength) > 1e-3
+    assert compare("with taps in reverse", {**p, "convolution": p["convolution"].flip(0)}) > 1e-3
 
 
 def compare_patterns():
@@ -159,6 +212,8 @@ def compare_patterns():
     assert expected in shown and "sliding_attention" not in v4.layer_types
 
 
+with tempfile.TemporaryDirectory() as directory:
+    compare_mixing(Path(directory))
 for case in (("strength=1", 1, False), ("strength=2", 2, False), ("decay=channel", 1, True)):
     with tempfile.TemporaryDirectory() as directory:
         compare_layers(Path(directory), *case)

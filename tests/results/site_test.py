@@ -234,29 +234,6 @@ def check_search(browser, site):
                 check(Path(urllib.parse.unquote(urllib.parse.urlsplit(address).path)).is_file(), f"{page}: {address}")
 
 
-def check_story(browser, site):
-    """The front page begins with the finding and the picture, and that of an encoding with its strengths and its plots."""
-    for page, begins, last in (
-        ("index.html", "No position encoding is best on all tasks. Over ", "Claims"),
-        ("encodings/cope.html", "In short: it learns ", "Properties"),
-        ("encodings/llama4.html", "In short: it learns ", "Definition"),
-    ):
-        browser.open(site / page)
-        head = browser.run("document.querySelector('header > p').textContent")
-        check(head.startswith(begins), f"{page}: begins with {head[:80]}")
-        check(
-            browser.run("!!document.querySelector('main > section').querySelector('figure')"),
-            f"{page}: no picture first",
-        )
-        headings = browser.run("[...document.querySelectorAll('main > section > h2')].map(h => h.textContent)")
-        check(headings[-1] == last, f"{page}: the headings are {headings}")
-    browser.open(site / "index.html")
-    text = browser.run("document.querySelector('main').textContent")
-    check(
-        "@software{posbench," in text and "results/data/submissions" in text, "the front page does not say how to cite"
-    )
-
-
 # Pages, and whether they have plots.
 LOOKED_AT = {
     "index.html": True,
@@ -324,7 +301,6 @@ def main():
             with Browser(SCRIPTS / "site.js") as browser:
                 check_sorting(browser, site)
                 check_search(browser, site)
-                check_story(browser, site)
                 check_pages(browser, site, axe)
         check_refusal(posbench, site)
         check_submission(posbench, folder, site, report)

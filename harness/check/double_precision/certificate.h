@@ -32,9 +32,9 @@ ModelConfig fitted(const Spec&, ModelConfig);
 /// Returns true if a change of a token changes no bit of any earlier output.
 bool is_causal(const Spec&, ModelConfig, int length);
 
-/// Returns how much a swap of two neighbors before the last token moves its output of one layer, relative to its
-/// norm. This is the maximum over all neighbors in a few models, since an encoding may see only the nearest
-/// tokens.
+/// Returns how much a swap of two neighbors before the last token moves its output of one layer, or of all if the
+/// options need several, relative to its norm. This is the maximum over all neighbors in a few models, since an
+/// encoding may see only the nearest tokens.
 double order_sensitivity(const Spec&, ModelConfig, int length);
 
 /// Returns how much adding five to every position moves the outputs, relative to their norm. If scores depend on

@@ -108,7 +108,7 @@ TEST_CASE("every profile can be run") {
                                   "training.steps=1", "training.batch=1", "training.validation_sequences=1",
                                   "evaluation.sequences=1"}});
     const Suite suite = make_suite(small);
-    const size_t stride = suite.experiments.size() / 24 + 1;
+    const size_t stride = suite.experiments.size() / 8 + 1;
     for (size_t n = 0; n < suite.experiments.size(); n += stride) {
       const Experiment& e = suite.experiments[n];
       CAPTURE(e.id().task, e.id().encoding);
