@@ -376,12 +376,12 @@ def test_torch_seeds_train_side_by_side_with_the_same_results():
 
     assert "late" in raised(KeyError, run, encoding=Late, seeds=2, jobs=2)
     assert "jobs is 0" in refused(encoding=pt.Encoding, jobs=0)
-    settings = {**SETTINGS, "training.steps": 1000}
-    short, long = (
+    short, long, tested = (
         pt.estimate(pt.Encoding, "flip_flop:length=16", profile="smoke", seeds=seeds, jobs=1, settings=settings)
-        for seeds in (1, 8)
+        for seeds, sequences in ((1, 8), (8, 8), (1, 99999))
+        for settings in [{**SETTINGS, "training.steps": 1000, "evaluation.sequences": sequences}]
     )
-    assert 0 < short < long
+    assert 0 < short < min(long, tested)
 
 
 def test_torch_encodings_that_read_segments_digits_or_draw_positions_are_trained():

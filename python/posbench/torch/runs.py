@@ -22,7 +22,7 @@ from .encoding import Encoding
 from .jobs import Progress, run_all
 from .model import Transformer
 from .modules import MakeModule, Model
-from .testing import test
+from .testing import test, test_seconds
 from .training import MakeEncoding, any_model, initial_model, tensors, train
 
 
@@ -63,8 +63,9 @@ def run(
 def estimate(
     encoding: MakeEncoding | None = None, tasks: Iterable[str] = (), *, jobs: int | None = None, **options: Any
 ) -> float:
-    """Returns the seconds that `run` with the same arguments takes here, without the tests: it checks the module and
-    trains 20 steps of every task. It takes all arguments of `run` but `output` and `progress`."""
+    """Returns the seconds that `run` with the same arguments takes here: it checks the module, trains 20 steps of every
+    task and answers a part of its tests, up to four times the trained length. A model that keeps longer lengths takes
+    longer. It takes all arguments of `run` but `output` and `progress`."""
     made = Trainings(encoding, tasks, **options)
     parallel, threads = made.parallel(jobs), torch.get_num_threads()
     if parallel > 1:
@@ -76,6 +77,7 @@ def estimate(
         started = time.perf_counter()
         train(module, task, made.all_seeds[0], steps=20)
         seconds += (time.perf_counter() - started) / 20 * task.manifest["settings"]["training"]["steps"]
+        seconds += test_seconds(module, task, made.all_seeds[0])
     torch.set_num_threads(threads)
     return seconds * len(made.all_seeds) / parallel
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,21 @@ def test(model: Model, task: Task, seed: int, about: Mapping[str, Any], folder: 
         model_entry = {**about, "grid_end": {grid["option"]: end}} if end else about
         for n, (samples, logits) in enumerate(answers):
             write_answers(folder / f"{name}-{grid['option']}-{n}.safetensors", samples, logits, model_entry)
+
+
+def test_seconds(model: Model, task: Task, seed: int) -> float:
+    """Returns the estimated seconds of the tests of a model, without those at more than four times the trained length."""
+    count = task.manifest["settings"]["evaluation"]["sequences"]
+    parts = [(f"test:{split}", count) for split in task.splits]
+    points = [point for grid in task.manifest["grids"] for point in grid["points"]]
+    parts += [(point["split"], point["sequences"]) for point in points if point["multiple"] <= _LEAST]
+    seconds = 0.0
+    for split, sequences in parts:
+        samples = task.samples(split, seed=seed, count=min(sequences, _STEP // 4))
+        started = time.perf_counter()
+        scored_logits(model, samples)
+        seconds += (time.perf_counter() - started) * sequences / len(samples)
+    return seconds
 
 
 def _answer_grid(
