@@ -46,8 +46,8 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 0.36, .neighbor = 0.33, .count = 0.29},
     .learnability = Learnability::open,
     .learnability_note =
-        "With length=3..4 and seed 0, a model of the quick profile with rope has 0.6 of the validation sequences right "
-        "after 1,200 steps at a learning rate of 1e-3. It still improved when its training was stopped.",
+        "With rope, seed 0 and 12,000 steps at a learning rate of 3e-3, a model of the quick profile has 0.44 of the "
+        "sequences right, and 0.87 with length=3..4. With length=3..4, four layers and 8,000 steps it has 0.98.",
 };
 
 struct Options {

@@ -51,8 +51,9 @@ const TaskInfo kInfo{
     .shortcuts = {.token = 0.22, .neighbor = 0.23, .count = 0.25, .position = 0.12},
     .learnability = Learnability::open,
     .learnability_note =
-        "With steps=1,pieces=1 and seed 0, a model of the quick profile with rope has 0.2 of the sequences right after "
-        "1,700 steps at a learning rate of 1e-3, as often as a guess among the names. Longer training was not tried.",
+        "With steps=1,pieces=1, rope and seed 0, a model of the quick profile has 0.22 of the sequences right after "
+        "12,000 steps at a learning rate of 3e-3, and one of four layers has 0.23 after 8,000, as often as a guess among "
+        "the names.",
 };
 
 struct Options {

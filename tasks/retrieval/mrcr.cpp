@@ -46,10 +46,6 @@ const TaskInfo kInfo{
                {"ood_words", {{"words", "5"}}, "longer items"}},
     .far = TaskInfo::Far{},
     .shortcuts = {.token = 0.37, .neighbor = 0.18, .count = 0.15},
-    .learnability = Learnability::open,
-    .learnability_note =
-        "A model of the quick profile has 0.53 of the sequences right after 1,800 steps, and its training was not "
-        "continued.",
 };
 
 struct Options {
