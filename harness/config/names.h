@@ -32,8 +32,8 @@ std::vector<std::string> matching(const std::string& pattern, const std::vector<
 std::optional<Aspect> read_aspect(const std::string& item);
 
 /// Returns whether an item of a list selects a spec: "all", the spec, also without " (REPORT)", its name without
-/// options, a pattern, or for tasks an ability that they test, as in "aspect:recall". An aspect does not select tasks
-/// marked control or open.
+/// options, a pattern, or for tasks an ability that they test, as in "aspect:recall". An aspect does not select
+/// tasks marked control or open.
 bool selects(const std::string& item, const std::string& spec);
 
 /// Returns whether an item of a list selects specs by a pattern, an aspect or "all".

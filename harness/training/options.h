@@ -80,7 +80,7 @@ struct ExperimentOptions {
   EvaluationOptions evaluation;
   ExtendOptions extend;
 
-  /// Calls f with the name and the options of each section, or of one: "model", "training", "evaluation", "extend".
+  /// Calls f with the name and the options of "model", "training", "evaluation" and "extend", or of one of them.
   void for_each_section(const std::function<void(const std::string& section, const OptionTable&)>& f,
                         const std::string& only = "");
   /// Sets "training.steps" and the like. Throws InputError for an unknown name or a bad value.
