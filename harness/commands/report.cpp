@@ -76,7 +76,7 @@ void add_report(CommandLine& line) {
        "learning curves, ranks and costs. Below each plot are its values as a table and as CSV, and its Vega "
        "specification.",
        "The report of a run that is in progress or was interrupted has its finished experiments and states their "
-       "number."});
+       "number. A selected extension, as in rope->none, is shown with the model that was trained."});
   command.run([request] { report(*request); });
 }
 

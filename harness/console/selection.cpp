@@ -75,7 +75,7 @@ void add_selection(Command& command, Selection& selection) {
       .default_text("all");
   command
       .list("-e,--encodings", selection.encodings, ValueKind::encoding,
-            "encodings in the same form; a->b also shows a")
+            "comma-separated encodings in the same form")
       .default_text("all");
   command.list("--split", selection.splits, ValueKind::split, "comma-separated splits").default_text("all");
 }
