@@ -15,11 +15,10 @@ import torch
 
 from .._program import InputError, PosbenchError, write_json
 from ..report import Report
-from ..runs import answer_files, score_files
 from ..samples import Task
 from .encoding import Encoding, snake_case
 from .jobs import run_all
-from .runs import Trainings
+from .runs import Trainings, report_of
 from .training import model_config
 
 _CLOSE = 0.05  # the largest difference of accuracies, since processors and versions round differently
@@ -42,16 +41,15 @@ def check(report: str | Path, source: str | Path, sample: int = 5, jobs: int = 0
         print(
             f"training {len(chosen)} of {len(experiments)} models again (--seed {number} chooses the same)", flush=True
         )
-        work, files = [], []
+        work = []
         for n, e in enumerate(chosen):
             answers = Path(folder) / str(n)
             answers.mkdir()
-            files.append(answers)
             one = Trainings(**module, tasks=[e["task"]], seeds=[e["seed"]], config=config, name=e["encoding"])
             work += one.jobs(answers, None)
         torch.set_num_threads(1)  # as each of several jobs has
         run_all(work, min(jobs or len(os.sched_getaffinity(0)), len(work)))
-        now = score_files(path for answers in files for path in answer_files(answers))
+        now = report_of(Path(folder))
     agree = sum(_compare(e, _accuracies(given, e), _accuracies(now, e)) for e in chosen)
     print(f"{agree} of {len(chosen)} models agree")
     return agree == len(chosen)

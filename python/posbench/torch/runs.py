@@ -47,7 +47,8 @@ def run(
     split and length, and has the program write the report: that of `posbench run` with the same profile and settings,
     so that the two may be compared. It refuses modules whose logits depend on later tokens, or in bidirectional models
     on padding. `seeds` is their number, or a list of them. It runs on a GPU if there is one (`device`). On the CPU of
-    Linux it trains `jobs` models at a time, by default one on each core.
+    Linux it trains `jobs` models at a time, by default one on each core. If it is interrupted or a model fails, `output`
+    has the report of the models that were finished.
 
     Instead of an encoding: `mixer` makes a module from (batch, tokens, channels) to the same shape, which replaces
     attention in every layer; `model` makes a whole model, from tokens to logits (batch, tokens, vocabulary). Both are
@@ -56,8 +57,16 @@ def run(
     parallel = made.parallel(jobs)
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         shown_progress = Progress(made.steps()) if progress else None
-        run_all(made.jobs(Path(folder), shown_progress), parallel)
-        return score_files(answer_files(Path(folder)), output)
+        try:
+            run_all(made.jobs(Path(folder), shown_progress), parallel)
+        except BaseException:
+            models = len(list(Path(folder).glob("*.tested")))
+            if output is not None and models > 0:
+                report_of(Path(folder), output)
+                kept = f"{output} has what is finished, {models} of {len(made.made_tasks) * len(made.all_seeds)} models"
+                print(f"{kept}; train the others and join the reports with 'posbench merge'", file=sys.stderr)
+            raise
+        return report_of(Path(folder), output)
 
 
 def estimate(
@@ -158,9 +167,17 @@ class Trainings:
             about["parameters"] = sum(p.numel() for p in made.parameters())
             about["seconds"] = time.process_time() - started
             about["trained_with"] = f"PyTorch {torch.__version__}"
-            test(made, task, seed, about, folder, f"{number:05}")
+            answers = folder / f"{number:05}"
+            answers.mkdir()
+            test(made, task, seed, about, answers, answers.name)
+            answers.rename(answers.with_suffix(".tested"))
 
         return train_and_test
+
+
+def report_of(folder: Path, output: str | Path | None = None) -> Report:
+    """Returns the report of the models in a folder that have answered all their tests."""
+    return score_files([file for model in sorted(folder.rglob("*.tested")) for file in answer_files(model)], output)
 
 
 def _check_arguments(tasks: Sequence[str], encoding: Any, mixer: Any, model: Any, name: str | None) -> None:
