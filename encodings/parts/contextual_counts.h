@@ -22,7 +22,7 @@ void count_gates(const GatedQuery&, Real* counts);
 void add_position_scores(const GatedQuery&, Real* scores);
 /// d_z(n) += d_scores[j] (1 - f),   d_z(n + 1) += d_scores[j] f   for each key j, with n = floor(p(j)) and d_z = 0
 /// d_p(j) = d_scores[j] (z(n + 1) - z(n)),   d_logits[m] = (d_p(0) + ... + d_p(m)) g(m) (1 - g(m))
-/// Both outputs are overwritten, with zeros beyond the keys that the query sees.
+/// Both outputs are overwritten. The kBand (model/kernels.h) entries after the query's keys become zero.
 void position_scores_backward(const GatedQuery&, const Real* d_scores, Real* d_z, Real* d_logits);
 
 }  // namespace posbench::inline POSBENCH_REAL
