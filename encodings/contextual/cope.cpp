@@ -53,6 +53,8 @@ class Cope final : public PositionEncoding {
     }
   }
 
+  // The position scores are z(n) = q_i . e[n] / sqrt(D), so t(i, j) / sqrt(D) = (1 - f) z(n) + f z(n + 1). Their
+  // gradients and those of the gates are in parts/contextual_counts.h.
   void score(const AttentionInput& in, Heads& scores) const override {
     const Index T = in.length();
     Matrix &gates = in.scratch(T, T), &position_scores = position_score_scratch(in);
