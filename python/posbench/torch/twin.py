@@ -145,7 +145,8 @@ def loss_differences(task: Task, encoding: MakeEncoding, seed: int) -> tuple[flo
     with tempfile.TemporaryDirectory(prefix="posbench-") as folder:
         trace = _run(task, models[0].encoding.spec, seed, Path(folder), "--trace-loss", "losses")
         expected = np.loadtxt(trace, delimiter=",", skiprows=1, ndmin=2)[:, 2]
-    rounding = _largest(losses - rounded) if losses.shape == rounded.shape else 0.0
+    comparable = losses.shape == rounded.shape and np.isfinite(losses).all() and np.isfinite(rounded).all()
+    rounding = _largest(losses - rounded) if comparable else 0.0
     return _largest(losses - expected) if losses.shape == expected.shape else float("inf"), rounding
 
 
