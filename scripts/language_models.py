@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Compares language models with the board, as results/data/language/registration.json states it.
+
+    scripts/language_models.py measure PROGRAM FOLDER > results/data/language/losses.json
+    scripts/language_models.py judge PROGRAM > results/data/language/statistics.json
+
+FOLDER has python.txt and bible.txt, and the run directories python and bible of the registered command. `measure` needs
+NumPy. `judge` reads losses.json and the board of the program, and takes a minute.
+"""
+
+import collections
+import json
+import math
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "results/data/language"
+REGISTRATION = json.loads((DATA / "registration.json").read_text(encoding="utf-8"))
+
+
+def output_of(*command, cwd=None):
+    return subprocess.run([str(one) for one in command], check=True, stdout=subprocess.PIPE, cwd=cwd).stdout
+
+
+def measure(program, folder):
+    """Returns one row for each model: its losses in nats for each byte."""
+    sys.path.insert(0, str(ROOT / "python"))
+    import numpy as np
+    import posbench
+
+    program, rows = Path(program).resolve(), []
+    for name, text in REGISTRATION["texts"].items():
+        content = (Path(folder) / text["file"]).read_bytes()
+        part = content[: len(content) - 2 * (len(content) // 10)]
+        common = collections.Counter(part[n : n + 8] for n in range(len(part) - 7))
+        byte_of = sorted(set(content))
+        report = json.loads((Path(folder) / name / "report.json").read_text(encoding="utf-8"))
+        chosen = {}  # by seed and split: targets, those that complete a string, those that close a bracket
+        for experiment in report["experiments"]:
+            row = {"text": name} | {key: experiment[key] for key in ("encoding", "seed", "parameters")}
+            for split in ("in_distribution", "ood_length4"):
+                select = ["-s", experiment["seed"], "--split", split, "-n", 256]
+                key = (experiment["seed"], split)
+                if key not in chosen:
+                    lines = output_of(program, "export", experiment["task"], *select, "-q", cwd=folder).splitlines()
+                    chosen[key] = positions_of([json.loads(line) for line in lines], byte_of, common, np)
+                with tempfile.TemporaryDirectory() as temporary:
+                    file = Path(temporary) / "logits.safetensors"
+                    subject = ["export", name, experiment["task"], experiment["encoding"]]
+                    output_of(program, *subject, *select, "-q", "-o", file, cwd=folder)
+                    logits = posbench.read_arrays(file)["logits"].astype(np.float64)
+                targets, repeated, closing = chosen[key]
+                logits -= logits.max(axis=-1, keepdims=True)
+                losses = (
+                    np.log(np.exp(logits).sum(axis=-1)) - np.take_along_axis(logits, targets[..., None], -1)[..., 0]
+                )
+                if split == "in_distribution":
+                    row |= {"loss": losses.mean(), "ngram": losses[repeated].mean(), "brackets": losses[closing].mean()}
+                    row |= {"ngrams": int(repeated.sum()), "closing": int(closing.sum())}
+                else:
+                    row["rise"] = losses.mean() - row["loss"]
+            rows.append(
+                {key: round(float(value), 6) if isinstance(value, float) else value for key, value in row.items()}
+            )
+    return rows
+
+
+def positions_of(samples, byte_of, common, np):
+    """Returns the targets of samples, where they end a rare string of 8 bytes seen before, and where they close a bracket."""
+    targets = np.array([[sample["targets"][place] for place in sample["scored_positions"]] for sample in samples])
+    repeated, closing = np.zeros(targets.shape, bool), np.zeros(targets.shape, bool)
+    for sample, row in enumerate(samples):
+        window = bytes(byte_of[token] for token in [*row["tokens"][:1], *targets[sample]])
+        seen = set()
+        for end in range(1, len(window)):
+            closing[sample, end - 1] = window[end] in b")]}"
+            if end >= 7:
+                string = window[end - 7 : end + 1]
+                repeated[sample, end - 1] = string in seen and common[string] <= 10
+                seen.add(string)
+    return targets, repeated, closing
+
+
+def ranks(values):
+    order = sorted(range(len(values)), key=values.__getitem__)
+    result, first = [0.0] * len(values), 0
+    while first < len(order):
+        last = first
+        while last + 1 < len(order) and values[order[last + 1]] == values[order[first]]:
+            last += 1
+        for place in order[first : last + 1]:
+            result[place] = (first + last) / 2
+        first = last + 1
+    return result
+
+
+def spearman(a, b):
+    """Returns the rank correlation; 0 if one side has a single value."""
+    a, b = ranks(a), ranks(b)
+    a, b = [x - statistics.fmean(a) for x in a], [x - statistics.fmean(b) for x in b]
+    scale = math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
+    return sum(x * y for x, y in zip(a, b)) / scale if scale > 0 else 0.0
+
+
+def reliability(groups):
+    """Returns the share of the variance of means that is not due to seeds; 1 if there is one value for each encoding."""
+    if min(map(len, groups)) < 2:
+        return 1.0
+    within = statistics.fmean(statistics.variance(group) for group in groups)
+    between = statistics.variance([statistics.fmean(group) for group in groups])
+    size = statistics.fmean(map(len, groups))
+    return max(0.0, 1 - within / size / between) if between > 0 else 0.0
+
+
+def scores_of(program):
+    """Returns for each predictor and encoding its values, one for each seed of the board."""
+    board = json.loads(output_of(program, "board", "--format", "json", "-q"))
+    rows = {task["task"]: {row["encoding"]: row for row in task["rows"]} for task in board["tasks"]}
+    quick, complete = board["over_tasks"]["common"], board["over_tasks"]["tasks"]
+
+    def over_seeds(encoding, tasks):
+        return [statistics.fmean(values) for values in zip(*(rows[task][encoding]["values"] for task in tasks))]
+
+    aspects = ["recall", "counting", "copying", "order", "state tracking", "arithmetic", "hierarchy", "aggregation"]
+    kept = output_of(program, "board", "--aspects", ",".join(aspects), "--length", "4x", "--format", "json", "-q")
+    far = {row["encoding"]: len(row["kept"]) / row["tested"] for row in json.loads(kept)["encodings"]}
+    tables = [
+        output_of(program, "board", "--aspects", aspect, "--format", "json", "-q") for aspect in ("recall", "hierarchy")
+    ]
+    scores = collections.defaultdict(dict)
+    for encoding in REGISTRATION["encodings"]:
+        learned = {task for task in rows if encoding in rows[task] and rows[task][encoding]["learned"] >= 3}
+        scores["mean"][encoding] = over_seeds(encoding, quick)
+        scores["kept"][encoding] = over_seeds(encoding, [task for task in quick if task in learned])
+        if not all(encoding in rows[task] for task in complete):
+            continue
+        scores["far"][encoding] = [far[encoding]]
+        for table in map(json.loads, tables):
+            scores[table["aspects"][0]["aspect"]][encoding] = over_seeds(encoding, table["aspects"][0]["tasks"])
+    return scores
+
+
+def judge(program):
+    """Returns the statistics of all predictions, in the order of the registration."""
+    losses = json.loads((DATA / "losses.json").read_text(encoding="utf-8"))
+    scores, outcomes, draw = scores_of(program), collections.defaultdict(dict), random.Random(0)
+    for encoding in REGISTRATION["encodings"]:
+        own = [row for row in losses if row["encoding"] == encoding]
+        for name in REGISTRATION["outcomes"]:
+            used = [row for row in own if name != "brackets" or row["text"] == "python"]
+            by_seed = collections.defaultdict(list)
+            for row in used:
+                by_seed[row["seed"]].append(row[name])
+            outcomes[name][encoding] = [statistics.fmean(values) for values in by_seed.values()]
+        outcomes["parameters"][encoding] = statistics.fmean(row["parameters"] for row in own)
+    decay = REGISTRATION["trivial_predictors"]["decay"]["1"]
+    results = []
+    for prediction in REGISTRATION["predictions"]:
+        x, y = scores[prediction["predictor"]], outcomes[prediction["outcome"]]
+        encodings = [encoding for encoding in REGISTRATION["encodings"] if encoding in x]
+        assert len(encodings) == prediction["encodings"], encodings
+        a, b = ([statistics.fmean(side[encoding]) for encoding in encodings] for side in (x, y))
+        rho, order, hits = spearman(a, b), ranks(b), 0
+        for _ in range(100000):
+            draw.shuffle(order)
+            hits += prediction["sign"] * spearman(a, order) >= prediction["sign"] * rho - 1e-12
+        samples = []
+        for _ in range(10000):
+            drawn = draw.choices(encodings, k=len(encodings))
+            sides = ([statistics.fmean(draw.choices(side[one], k=len(side[one]))) for one in drawn] for side in (x, y))
+            samples.append(spearman(*sides))
+        samples.sort()
+        results.append(
+            prediction
+            | {"correlation": rho, "low": samples[249], "high": samples[9749], "p": (hits + 1) / 100001}
+            | {"ceiling": math.sqrt(reliability([*map(x.get, encodings)]) * reliability([*map(y.get, encodings)]))}
+            | {"decay": spearman([encoding in decay for encoding in encodings], b)}
+            | {"parameters": spearman([outcomes["parameters"][encoding] for encoding in encodings], b)}
+            | {"points": {encoding: [a[n], b[n]] for n, encoding in enumerate(encodings)}}
+        )
+    previous = 0.0
+    for rank, result in enumerate(sorted(results, key=lambda one: one["p"])):
+        previous = result["corrected"] = max(previous, min(1.0, (len(results) - rank) * result["p"]))
+    for result in results:
+        sign = result["sign"]
+        stronger = abs(result["correlation"]) > max(abs(result["decay"]), abs(result["parameters"]))
+        contradicted = min(-sign * result["low"], -sign * result["high"]) > 0
+        supported = result["corrected"] < 0.05 and stronger
+        result["verdict"] = "supported" if supported else "contradicted" if contradicted else "not shown"
+    return results
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["measure"] and len(sys.argv) == 4:
+        print(json.dumps(measure(*sys.argv[2:]), indent=0))
+    elif sys.argv[1:2] == ["judge"] and len(sys.argv) == 3:
+        print(json.dumps(judge(sys.argv[2]), indent=1))
+    else:
+        sys.exit(__doc__)
