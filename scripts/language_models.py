@@ -53,7 +53,7 @@ def measure(program, folder):
                     file = Path(temporary) / "logits.safetensors"
                     subject = ["export", name, experiment["task"], experiment["encoding"]]
                     output_of(program, *subject, *select, "-q", "-o", file, cwd=folder)
-                    logits = posbench.read_arrays(file)["logits"].astype(np.float64)
+                    logits = posbench.read_arrays(file)[0]["logits"].astype(np.float64)
                 targets, repeated, closing = chosen[key]
                 logits -= logits.max(axis=-1, keepdims=True)
                 losses = (
