@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares language models with the board, as results/data/language/registration.json states it.
 
-    scripts/language_models.py measure PROGRAM FOLDER > results/data/language/losses.json
-    scripts/language_models.py judge PROGRAM > results/data/language/statistics.json
+    results/data/language/language_models.py measure PROGRAM FOLDER > results/data/language/losses.json
+    results/data/language/language_models.py judge PROGRAM > results/data/language/statistics.json
 
 FOLDER has python.txt and bible.txt, and the run directories python and bible of the registered command. `measure` needs
 NumPy. `judge` reads losses.json and the board of the program, and takes a minute.
@@ -18,8 +18,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "results/data/language"
+DATA = Path(__file__).resolve().parent
+ROOT = DATA.parents[2]
 REGISTRATION = json.loads((DATA / "registration.json").read_text(encoding="utf-8"))
 
 
