@@ -20,16 +20,19 @@ from pathlib import Path
 
 DATA = Path(__file__).resolve().parent
 ROOT = DATA.parents[2]
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "scripts")]
+from compare_optimizers import ranks  # noqa: E402
+
 REGISTRATION = json.loads((DATA / "registration.json").read_text(encoding="utf-8"))
 
 
 def output_of(*command, cwd=None):
+    """Returns what a command prints. Raises CalledProcessError if it fails."""
     return subprocess.run([str(one) for one in command], check=True, stdout=subprocess.PIPE, cwd=cwd).stdout
 
 
 def measure(program, folder):
     """Returns one row for each model: its losses in nats for each byte."""
-    sys.path.insert(0, str(ROOT / "python"))
     import numpy as np
     import posbench
 
@@ -86,25 +89,9 @@ def positions_of(samples, byte_of, common, np):
     return targets, repeated, closing
 
 
-def ranks(values):
-    order = sorted(range(len(values)), key=values.__getitem__)
-    result, first = [0.0] * len(values), 0
-    while first < len(order):
-        last = first
-        while last + 1 < len(order) and values[order[last + 1]] == values[order[first]]:
-            last += 1
-        for place in order[first : last + 1]:
-            result[place] = (first + last) / 2
-        first = last + 1
-    return result
-
-
 def spearman(a, b):
     """Returns the rank correlation; 0 if one side has a single value."""
-    a, b = ranks(a), ranks(b)
-    a, b = [x - statistics.fmean(a) for x in a], [x - statistics.fmean(b) for x in b]
-    scale = math.sqrt(sum(x * x for x in a) * sum(y * y for y in b))
-    return sum(x * y for x, y in zip(a, b)) / scale if scale > 0 else 0.0
+    return statistics.correlation(ranks(a), ranks(b)) if len(set(a)) > 1 and len(set(b)) > 1 else 0.0
 
 
 def reliability(groups):
@@ -118,7 +105,7 @@ def reliability(groups):
 
 
 def scores_of(program):
-    """Returns for each predictor and encoding its values, one for each seed of the board."""
+    """Returns for each predictor and encoding its values, one for each seed that all tasks have."""
     board = json.loads(output_of(program, "board", "--format", "json", "-q"))
     rows = {task["task"]: {row["encoding"]: row for row in task["rows"]} for task in board["tasks"]}
     quick, complete = board["over_tasks"]["common"], board["over_tasks"]["tasks"]
@@ -196,9 +183,6 @@ def judge(program):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["measure"] and len(sys.argv) == 4:
-        print(json.dumps(measure(*sys.argv[2:]), indent=0))
-    elif sys.argv[1:2] == ["judge"] and len(sys.argv) == 3:
-        print(json.dumps(judge(sys.argv[2]), indent=1))
-    else:
-        sys.exit(__doc__)
+    commands = {("measure", 4): measure, ("judge", 3): judge}
+    command = commands.get((sys.argv[1] if len(sys.argv) > 1 else "", len(sys.argv))) or sys.exit(__doc__)
+    print("[" + ",\n".join(map(json.dumps, command(*sys.argv[2:]))) + "]")
