@@ -3,9 +3,10 @@
 
     results/data/language/language_models.py measure PROGRAM FOLDER > results/data/language/losses.json
     results/data/language/language_models.py judge PROGRAM > results/data/language/statistics.json
+    results/data/language/language_models.py draw > results/data/language/language_models.svg
 
 FOLDER has python.txt and bible.txt, and the run directories python and bible of the registered command. `measure` needs
-NumPy. `judge` reads losses.json and the board of the program, and takes a minute.
+NumPy. `judge` reads losses.json and the board of the program, and takes a minute. `draw` reads statistics.json.
 """
 
 import collections
@@ -182,7 +183,95 @@ def judge(program):
     return results
 
 
+WIDTH, HEIGHT, LEFT, TOP, SPACE = 420, 330, 62, 40, 88  # of a panel, around it and between panels
+NAMES = {
+    "far": "share of learned tasks kept at 4x",
+    "recall": "accuracy out of distribution, tasks of recall",
+    "hierarchy": "accuracy out of distribution, tasks of hierarchy",
+    "mean": "mean accuracy out of distribution, tasks of quick",
+    "kept": "the same, learned tasks",
+    "rise": "rise of the loss from 1x to 4x",
+    "ngram": "loss on repeated strings",
+    "brackets": "loss on closing brackets",
+    "loss": "loss at 1x",
+}
+
+
+def label_places(points, names):
+    """Returns for each point a place for its name, the nearest that no other name and no point covers, and the way to it."""
+    taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in points]
+    places = []
+    for (x, y), name in zip(points, names):
+        width = 5.6 * len(name)
+        offsets = [(7, 0), (-7 - width, 0)]
+        for away in range(11, 110, 4):
+            offsets += [(dx, dy) for dy in (away, -away) for dx in (-width / 2, 4, -4 - width)]
+        boxes = [(x + dx, y + dy - 5, x + dx + width, y + dy + 5) for dx, dy in offsets]
+        inside = [box for box in boxes if box[0] >= 0 and box[2] <= WIDTH and box[1] >= 0 and box[3] <= HEIGHT]
+        free = [
+            box for box in inside
+            if all(box[2] < b[0] or b[2] < box[0] or box[3] < b[1] or b[3] < box[1] for b in taken)
+        ]  # fmt: skip
+        box = (free or inside)[0]
+        taken.append(box)
+        line = (min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3]))
+        places.append((box[0], box[1] + 8.5, line if math.dist((x, y), line) > 8 else (x, y)))
+    return places
+
+
+def panel(result, left, top):
+    """Returns the lines of SVG of one prediction: each encoding at its predictor and its outcome."""
+    names, values = zip(*result["points"].items())
+    rise = result["outcome"] == "rise"  # spans three orders of magnitude, and a few are just below zero
+    values = [(x, math.log10(max(y, 0.001)) if rise else y) for x, y in values]
+    ends = []
+    for side in zip(*values):
+        margin = 0.06 * (max(side) - min(side))
+        ends.append((min(side) - margin, max(side) + margin))
+
+    def place(value, axis):
+        share = (value - ends[axis][0]) / (ends[axis][1] - ends[axis][0])
+        return share * WIDTH if axis == 0 else (1 - share) * HEIGHT
+
+    title = f"Spearman {result['correlation']:.2f} ({result['low']:.2f} to {result['high']:.2f}), {result['verdict']}"
+    lines = [f'<g transform="translate({left},{top})">', f'<text y="-12" font-size="13" fill="#333">{title}</text>']
+    lines.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="#bbb"/>')
+    for axis, (low, high) in enumerate(ends):
+        step = 1 if rise and axis == 1 else min(s for s in (0.02, 0.05, 0.1, 0.2, 0.5) if (high - low) / s <= 8)
+        for n in range(math.ceil(low / step), math.floor(high / step) + 1):
+            text = ["0.001", "0.01", "0.1", "1"][n + 3] if rise and axis == 1 else f"{n * step:.2f}"
+            at = place(n * step, axis)
+            if axis == 0:
+                lines.append(f'<text x="{at:.1f}" y="{HEIGHT + 15}" text-anchor="middle" fill="#666">{text}</text>')
+            else:
+                lines.append(f'<text x="-5" y="{at + 4:.1f}" text-anchor="end" fill="#666">{text}</text>')
+    points = [(place(x, 0), place(y, 1)) for x, y in values]
+    for (x, y), (at_x, at_y, line), name in zip(points, label_places(points, names), names):
+        lines.append(f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{line[0]:.1f}" y2="{line[1]:.1f}" stroke="#999"/>')
+        lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" fill="#4c78a8"/>')
+        lines.append(f'<text x="{at_x:.1f}" y="{at_y:.1f}" fill="#222">{name}</text>')
+    middle = f'x="{WIDTH / 2}" y="{HEIGHT + 33}" text-anchor="middle" fill="#333"'
+    lines.append(f"<text {middle}>{NAMES[result['predictor']]}</text>")
+    outcome = NAMES[result["outcome"]] + (" (logarithmic; 0.001: or less)" if rise else "")
+    lines.append(
+        f'<text transform="translate(-42,{HEIGHT / 2}) rotate(-90)" text-anchor="middle" fill="#333">{outcome}</text>'
+    )
+    return [*lines, "</g>"]
+
+
+def draw():
+    """Returns a picture of all predictions, with every encoding named."""
+    results = json.loads((DATA / "statistics.json").read_text(encoding="utf-8"))
+    width, height = LEFT + 2 * (WIDTH + SPACE) - 40, TOP + 3 * (HEIGHT + SPACE) - 24
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="10.5">'
+    lines = [head, f'<rect width="{width}" height="{height}" fill="#fff"/>']
+    for n, result in enumerate(results):
+        lines += panel(result, LEFT + n % 2 * (WIDTH + SPACE), TOP + n // 2 * (HEIGHT + SPACE))
+    return "\n".join([*lines, "</svg>"])
+
+
 if __name__ == "__main__":
-    commands = {("measure", 4): measure, ("judge", 3): judge}
+    commands = {("measure", 4): measure, ("judge", 3): judge, ("draw", 2): draw}
     command = commands.get((sys.argv[1] if len(sys.argv) > 1 else "", len(sys.argv))) or sys.exit(__doc__)
-    print("[" + ",\n".join(map(json.dumps, command(*sys.argv[2:]))) + "]")
+    result = command(*sys.argv[2:])
+    print(result if isinstance(result, str) else "[" + ",\n".join(map(json.dumps, result)) + "]")
