@@ -45,21 +45,26 @@ def values_of(model):
     return values
 
 
+def difference(base, variant, drawn, pick):
+    """Returns the mean over drawn tasks of the difference of means of picked values."""
+    return statistics.fmean(
+        statistics.fmean(pick(variant[task])) - statistics.fmean(pick(base[task])) for task in drawn
+    )
+
+
 def predict():
     draw, rows = random.Random(0), []
     for ablation in REGISTRATION["ablations"]:
         base, variant = (values_of(ablation[side]) for side in ("base", "variant"))
         tasks = sorted(base)
 
-        def difference(drawn, pick):
-            parts = [statistics.fmean(pick(variant[task])) - statistics.fmean(pick(base[task])) for task in drawn]
-            return statistics.fmean(parts)
-
         samples = sorted(
-            difference(draw.choices(tasks, k=len(tasks)), lambda values: draw.choices(values, k=len(values)))
+            difference(
+                base, variant, draw.choices(tasks, k=len(tasks)), lambda values: draw.choices(values, k=len(values))
+            )
             for _ in range(10000)
         )
-        found = difference(tasks, list)
+        found = difference(base, variant, tasks, list)
         rows.append(
             {"id": ablation["id"], "difference": found, "low": samples[249], "high": samples[9749]}
             | {"predicted": (found > 0) - (found < 0)}
