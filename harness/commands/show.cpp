@@ -260,7 +260,7 @@ void add_users(const std::string& encoding, const BoardResults& results, Documen
 bool write_encoding(const ShowRequest& request, const std::string& name) {
   std::vector<std::string> read;
   if (is_brief(request.output) && request.reports.paths.empty())
-    read = {find_preset(name) ? "presets" : name, "none"};
+    read = {name, find_preset(name) ? "presets" : name, "none"};
   const BoardResults results = make_board_results(read_board(request.reports, read));
   const bool is_registered = encodings().contains(spec_name(name));
   const auto is_it = [&](const ExperimentId& experiment) { return experiment.encoding == name; };
