@@ -63,7 +63,7 @@ def table_of(program, question):
 def commands_of(question):
     """Returns one command for the stored runs of a task, and a line for each with what it adds; without any, for all."""
     groups, lines = {}, ["posbench " + board for board in question.get("boards", [])]
-    lines += ["posbench compare " + re.sub(" --split .*", "", text) for text in question.get("stored", [])]
+    lines += ["posbench compare " + text for text in question.get("stored", [])]
     made = {name: text for name, text in question["runs"].items() if (DATA / f"{name}.json.gz").exists()}
     for name, text in (made or question["runs"]).items():
         words = shlex.split(text)

@@ -66,7 +66,7 @@ std::set<std::string> select_shown(const std::optional<std::string>& list, Value
     }
     std::set<std::string> known;
     for (const std::string& name : names) known.insert(spec_name(name));
-    throw InputError(fmt::format("the board has no {} '{}'{} ('posbench board' shows all)",
+    throw InputError(fmt::format("the board has no {0} '{1}'{2} ('posbench list {0}s' shows all)",
                                  is_encoding ? "encoding" : "task", item,
                                  did_you_mean(item, {known.begin(), known.end()})));
   }
@@ -177,6 +177,7 @@ Document make_ranking_document(const BoardRequest& request, const BoardReport& a
   std::erase_if(ranking.rows, [&](const AspectRow& row) {
     return !selection.encodings.contains(row.encoding) || (request.only_users && !row.is_users);
   });
+  std::erase_if(ranking.incomplete, [&](const std::string& one) { return !selection.encodings.contains(one); });
   return make_document(ranking);
 }
 
@@ -243,10 +244,10 @@ void add_board(CommandLine& line) {
   add_output(command, request->output);
   add_full(command, request->output.full);
   command.explain({{"posbench board", "encodings over all tasks; --full: also a row for each task"},
-                   {"posbench board -t flip_flop", "all encodings on one task, with their costs"},
+                   {"posbench board -t flip_flop --full", "all encodings on one task, with their costs"},
                    {"posbench board -t last_x_retrieval --split ood_far4", "at four times the trained distance"},
                    {"posbench board -e cope", "one encoding on all tasks; 'show cope' has more"},
-                   {"posbench board -e rope,alibi", "two encodings on all tasks, side by side"},
+                   {"posbench board -e rope,alibi --full", "two encodings on all tasks, side by side"},
                    {"posbench board -t flip_flop --family rotary", "one family"},
                    {"posbench board --kernel any", "the encodings that run with every kernel of attention"},
                    {"posbench board --aspects recall --length 2x",

@@ -137,7 +137,7 @@ std::vector<Document::Block> definition(const EncodingEntry& entry) {
   std::vector<std::string> options;
   for (const OptionInfo& option : entry.options) options.push_back(option.name + "=" + option.value);
   Facts facts = select_facts(entry.info, /*is_first=*/true);
-  facts.facts.push_back({"options", fmt::format("{}", fmt::join(options, ", "))});
+  facts.facts.push_back({"defaults", fmt::format("{}", fmt::join(options, ", "))});
   return {Text{entry.info.equation, /*is_preformatted=*/true}, std::move(facts)};
 }
 
@@ -166,7 +166,7 @@ Document encoding_document(const std::string& name, const BoardResults& results)
                     .blocks = entry == nullptr ? Blocks{} : definition(*entry)};
   add(card_summary(*card), document.blocks);
   document.brief = document.blocks;
-  document.rest = "the results on each task, claims, properties and options";
+  document.rest = "results on each task, claims, properties and options, as far as there are any";
   add(card_details(*card), document.blocks);
   add_claims_about(name, encodings_of, document);
   document.page_blocks = card_summary(*card);  // a page begins with the results

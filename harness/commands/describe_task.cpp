@@ -74,7 +74,8 @@ void add_definition(const TaskEntry& entry, const std::string& spec, const TaskB
   if (entry.info.far) document.blocks.push_back(Note{far_text(*entry.info.far)});
   for (const std::string& split : setup.skipped_splits) document.blocks.push_back(Note{"skipped: " + split});
   document.brief = document.blocks;
-  document.rest = "predictors that do not read the question, the encodings of the board, and claims";
+  document.rest =
+      "predictors that do not read the question, and the encodings of the board and claims if there are any";
   if (stored != nullptr) {
     add_baseline(*stored, document);
   } else if (measures) {

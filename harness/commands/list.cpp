@@ -176,7 +176,7 @@ std::string index_page(ValueKind kind) {
   std::string text = fmt::format(
       "# {0}\n\n"
       "<!-- Written by `posbench list {1} --markdown > docs/{1}.md`; a test compares. -->\n\n"
-      "This page lists every {2} with its source file, for readers who choose one. `posbench show NAME` prints\n"
+      "This page lists every {2} with its source file, for readers who choose one. `posbench show NAME --full` prints\n"
       "{3}.\n"
       "It also has the results on the [board](board.md). `posbench site` makes a page of each.\n",
       is_tasks ? "Tasks" : "Encodings", kListed.name(kind), is_tasks ? "task" : "encoding",

@@ -173,7 +173,8 @@ std::optional<Document> verdict_document(const std::string& text) {
     if (document.blocks.empty()) document.blocks.push_back(Facts{{{"meaning", meaning(verdict)}}});
     std::vector<const ClaimFile*> files;
     for (const ClaimFile& file : claim_files()) {
-      if (stored_result(file, ClaimSize::reduced).verdict == verdict) files.push_back(&file);
+      const auto has_it = [&](ClaimSize size) { return stored_result(file, size).verdict == verdict; };
+      if (has_it(ClaimSize::reduced) || has_it(ClaimSize::confirmation)) files.push_back(&file);
     }
     document.blocks.push_back(claims_table(files));
   }

@@ -85,8 +85,8 @@ std::vector<std::string> ranking_notes(const AspectRanking& ranking) {
   if (std::ranges::any_of(ranking.rows, &AspectRow::is_users)) notes.emplace_back("*: from your reports.");
   if (!ranking.incomplete.empty()) {
     notes.push_back(fmt::format(
-        "{} of {} encodings of the board are left out, because they did not run every task of these aspects; "
-        "'posbench board -t TASK' shows all encodings that ran a task.",
+        "{} of {} encodings are left out, because they did not run every task of these aspects; 'posbench board -t TASK "
+        "--full' shows all encodings that ran a task.",
         ranking.incomplete.size(), ranking.incomplete.size() + ranking.rows.size()));
   }
   for (const AspectTasks& aspect : ranking.aspects) {

@@ -144,6 +144,9 @@ void add_few(const Board& board, std::vector<std::string> encodings, Document& d
     return std::ranges::find(over.rows, encoding, &OverTasksRow::encoding) - over.rows.begin();
   });
   if (over.rows.size() == 2) document.blocks.emplace_back(Text{better_text(board, over)});
+  std::vector<std::string> notes;
+  add_note_of_other_models(board, notes);
+  add_notes(notes, document.blocks);
   add_over_tasks(board, over, document);
   document.blocks.emplace_back(side_by_side_table(board, encodings));
   add_notes(side_by_side_notes(board), document.blocks);

@@ -258,7 +258,7 @@ std::vector<std::string> board_summary_notes(const Board& board) {
           kKept, metric_info(board.options.metric).title, split_title(board.options)),
       fmt::format(
           "effective length, of the best: the largest multiple of the trained length up to which at least half of the "
-          "seeds have {} of the sequences right, and the accuracy at {}x; >=: no larger multiple was tested. 'posbench show NAME' has its interval. no grid: the "
+          "seeds have {} of the sequences right, and the accuracy at {}x; >=: no larger multiple was tested. 'posbench board -t TASK --full' has its interval. no grid: the "
           "length of the task is fixed, or multiples of it were not tested.",
           kKept, kShownMultiple),
       "steps: of training, at most; a task that none has learned may need more."};

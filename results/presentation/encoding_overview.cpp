@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,14 +100,10 @@ double value_of(const BoardTask& task, const std::string& encoding) {
   return row == nullptr || row->status == Verdict::not_learned ? 0 : row->mean;
 }
 
-/// Returns true if the encodings are in different tiers.
-bool has_different_tiers(const BoardTask& task, const std::vector<std::string>& encodings) {
-  std::set<int> tiers;
-  for (const std::string& encoding : encodings) {
-    const BoardRow* row = find_row(task, encoding);
-    if (row != nullptr && row->tier) tiers.insert(*row->tier);
-  }
-  return tiers.size() > 1;
+/// Returns true if the rows, the best of which is the first, are in different tiers.
+bool has_different_tiers(const BoardTask& task) {
+  return std::ranges::any_of(task.rows,
+                             [&](const BoardRow& row) { return row.tier && row.tier != task.rows.front().tier; });
 }
 
 }  // namespace
@@ -179,7 +174,7 @@ Table side_by_side_table(const Board& board, const std::vector<std::string>& enc
   for (const BoardTask& task : board.tasks) tasks.push_back(&task);
   std::ranges::stable_sort(tasks, std::greater(), lead);
   for (const BoardTask* task : tasks) {
-    const bool differ = has_different_tiers(*task, encodings);
+    const bool differ = has_different_tiers(*task);
     std::vector<Cell> cells{Cell{task->task}};
     for (const std::string& encoding : encodings) {
       const BoardRow* row = find_row(*task, encoding);
@@ -202,8 +197,8 @@ std::string better_text(const Board& board, const OverTasks& over) {
     const BoardRow &a = *find_row(task, first), &b = *find_row(task, second);
     better += a.tier && b.tier && *a.tier < *b.tier;
     worse += a.tier && b.tier && *a.tier > *b.tier;
-    higher += value_of(task, first) > value_of(task, second);
-    lower += value_of(task, first) < value_of(task, second);
+    higher += a.mean > b.mean;
+    lower += a.mean < b.mean;
   }
   const PairOverTasks pair = compare_over_tasks(over.rows[0], over.rows[1]);
   std::string text = fmt::format(
@@ -216,13 +211,11 @@ std::string better_text(const Board& board, const OverTasks& over) {
 }
 
 std::vector<std::string> side_by_side_notes(const Board& board) {
-  std::vector<std::string> notes{
+  return {
       values_note(board.options),
       fmt::format("not learned: most seeds are under {} in distribution, so the out-of-distribution accuracy says "
                   "nothing about the encoding. The order of the rows takes it as 0.",
                   kLearned)};
-  add_note_of_other_models(board, notes);
-  return notes;
 }
 
 }  // namespace posbench
