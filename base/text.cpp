@@ -98,6 +98,10 @@ std::string some_names(std::span<const std::string> names, size_t most, std::opt
   return shown < all ? fmt::format("{} and {} more", text, all - shown) : text;
 }
 
+std::string for_shell(const std::string& spec) {
+  return spec.find('(') == std::string::npos ? spec : '"' + spec + '"';
+}
+
 std::vector<std::string> split_list(std::string_view text, char separator) {
   std::vector<std::string> pieces;
   if (text.empty()) return pieces;

@@ -29,6 +29,9 @@ std::string some_names(std::span<const std::string> names, size_t most = kMaxNam
 /// pieces.
 std::vector<std::string> split_list(std::string_view text, char separator);
 
+/// Returns the spec for a command in a message: in double quotes if it has parentheses, which a shell refuses.
+std::string for_shell(const std::string& spec);
+
 /// Parses the whole text as an integer or a finite number. Returns false if it is not a number, or outside of
 /// the range of the type.
 bool parse_number(std::string_view text, int& value);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "harness/check/oracles.h"
 #include "harness/check/sample_checks.h"
 #include "harness/check/shortcut_probe.h"
@@ -193,8 +194,8 @@ class TaskCheck {
       if (!wrong.empty()) {
         const bool can_be_shown = validate(e, setup_.model_config.vocabulary, task->answers()).empty();
         const std::string command =
-            fmt::format("; 'posbench sample {} --split {}{} --first {} -n 1' shows it", spec_.text(), split.name,
-                        layout == Layout::slots ? " --layout slots" : "", n);
+            fmt::format("; 'posbench sample {} --split {}{} --first {} -n 1' shows it", for_shell(spec_.text()),
+                        split.name, layout == Layout::slots ? " --layout slots" : "", n);
         return add_fault(split, "{} (sample {}, length {}{})", wrong, n, length, can_be_shown ? command : "");
       }
       other_answer = e.targets[e.scored.front()];

@@ -61,7 +61,7 @@ std::set<std::string> select_shown(const std::optional<std::string>& list, Value
     if (!found.empty()) continue;
     if (is_encoding ? encodings().contains(item) : tasks().contains(spec_name(item))) {
       missing.push_back(fmt::format("the board has no result of '{}'; 'posbench run -{} {}' makes some", item,
-                                    is_encoding ? 'e' : 't', item));
+                                    is_encoding ? 'e' : 't', for_shell(item)));
       continue;
     }
     std::set<std::string> known;
@@ -91,10 +91,8 @@ BoardSelection select_rows(const BoardRequest& request, const BoardReport& all) 
   BoardSelection selection{select_shown(request.tasks, ValueKind::task, of_all.tasks),
                            select_shown(request.encodings, ValueKind::encoding, of_all.encodings)};
   if (request.kernel) {
-    std::erase_if(selection.encodings, [&](const std::string& row) {
-      const std::string encoding = row.substr(0, row.find(" ("));  // without the name of a report
-      const bool is_known = encodings().contains(spec_name(encoding));
-      return !is_known || kernel_of(Spec::parse(encoding)) != *request.kernel;
+    std::erase_if(selection.encodings, [&, text = board_texts().kernel](const std::string& row) {
+      return text(row) != to_string(*request.kernel);
     });
   }
   if (request.family) {

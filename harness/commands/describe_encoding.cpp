@@ -79,9 +79,10 @@ Facts select_facts(const EncodingInfo& info, bool is_first) {
   return facts;
 }
 
-/// Returns the kernel that an encoding on the board needs; "-" if it is the user's.
-std::string kernel_text(const std::string& name) {
-  return find_entry(name) == nullptr ? "-" : to_string(kernel_of(Spec::parse(name)));
+/// Returns the kernel that an encoding on the board needs, given "rope" or "rope (runs/mine)"; "-" if it is the user's.
+std::string kernel_text(const std::string& row) {
+  const std::string encoding = row.substr(0, row.find(" ("));
+  return find_entry(encoding) == nullptr ? "-" : to_string(kernel_of(Spec::parse(encoding)));
 }
 
 /// Returns the keys of `list --json` and those of the results.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "harness/commands/describe.h"
 #include "harness/runs/page_options.h"
 #include "harness/training/baselines.h"
@@ -174,7 +175,7 @@ Document task_document(const std::string& spec, const BoardResults& results, boo
   } else {
     document.blocks.push_back(Heading{"Encodings", "encodings"});
     document.blocks.push_back(
-        Text{fmt::format("The board has no result of it. 'posbench run -t {}' makes some.", spec)});
+        Text{fmt::format("The board has no result of it. 'posbench run -t {}' makes some.", for_shell(spec))});
   }
   add_claims_about(name, tasks_of, document);
   document.json = [&results, entry, task] {

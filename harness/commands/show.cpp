@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/describe.h"
@@ -260,8 +259,7 @@ void add_users(const std::string& encoding, const BoardResults& results, Documen
 /// has run all tasks of the board.
 bool write_encoding(const ShowRequest& request, const std::string& name) {
   std::vector<std::string> read;
-  if (is_brief(request.output) && request.reports.paths.empty())
-    read = {name, find_preset(name) ? "presets" : name, "none"};
+  if (is_brief(request.output) && request.reports.paths.empty()) read = {name, "none"};
   const BoardResults results = make_board_results(read_board(request.reports, read));
   const bool is_registered = encodings().contains(spec_name(name));
   const auto is_it = [&](const ExperimentId& experiment) { return experiment.encoding == name; };

@@ -142,7 +142,8 @@ EncodingCard make_card(const std::string& encoding, const BoardReport& all, Boar
 
 std::vector<Document::Block> card_summary(const EncodingCard& card) {
   if (card.board.tasks.empty())
-    return {Text{fmt::format("The board has no result of it. 'posbench run -e {}' makes some.", card.name)}};
+    return {Text{
+        fmt::format("The board has no result of it. 'posbench run -e {}' makes some.", for_shell(card.name))}};
   std::vector<Document::Block> blocks{Text{short_text(card)}};
   blocks.push_back(Heading{"Scores by aspect"});
   blocks.push_back(aspect_table(card.aspects));

@@ -62,6 +62,9 @@ TEST_CASE("the card of an encoding without results names the command that makes 
   const BoardReport all = golden_board();
   const EncodingCard card = make_card("mine", all, make_board(all), golden_aspects());
   CHECK(card_text(card).find("'posbench run -e mine' makes some.") != std::string::npos);
+  const std::string pair = "layers:of=(rope,none)";
+  CHECK(card_text(make_card(pair, all, make_board(all), golden_aspects())).find("-e \"" + pair + "\"'") !=
+        std::string::npos);
   const Page page = card_page(card);
   for (const Plot& plot : page.sections.at(0).plots) CHECK(plot.rows.empty());
 }

@@ -196,6 +196,11 @@ TEST_CASE("the board refuses unknown names and incompatible reports with a messa
              ContainsSubstring("did not run all of these tasks: none (smoke), "));
   CHECK_THAT(posbench_command(directory, "board smoke -t flip_flop --allow-different-budget").out,
              ContainsSubstring("\nnone (smoke) * ") && ContainsSubstring("--full adds the other 69 encodings "));
+  const std::string only =
+      "board smoke -t flip_flop --only-own --kernel any --format json --allow-different-budget";
+  const Json own = Json::parse(posbench_command(directory, only).out);
+  CHECK(own["tasks"][0]["rows"][0]["encoding"] == "none (smoke)");
+  CHECK(own["tasks"][0]["rows"][0]["kernel"] == "any");
 }
 
 TEST_CASE("the board names the splits of a selected task whose spec has several options") {
