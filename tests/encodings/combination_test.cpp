@@ -10,7 +10,6 @@
 #include "harness/check/double_precision/certificate.h"
 #include "model/attention_layer.h"
 #include "tests/catch.h"
-#include "tests/encodings/refusal.h"
 
 using namespace posbench;
 
@@ -157,40 +156,6 @@ TEST_CASE("heads are divided into equal groups") {
   CHECK((divided.attention[0] == plain.attention[0]));
   CHECK((divided.attention[1] == plain.attention[1]));
   CHECK(relative_distance(divided.attention[2], plain.attention[2]) > 0.01);
-}
-
-TEST_CASE("encodings that cannot be combined are refused with a message that names the stage or the option") {
-  CHECK(refusal("sum:of=(stick_breaking,entmax)") ==
-        "encoding 'sum': 'stick_breaking' and 'entmax' both replace the normalization; expected one that does");
-  CHECK(refusal("sum:of=(shaw_kv,rope)").empty());
-  CHECK(
-      refusal("sum:of=(shaw_kv,(rope:values=rotated))") ==
-      "encoding 'sum': 'shaw_kv' and 'rope:values=rotated' both replace the mixing of values; expected one that does");
-  CHECK(
-      refusal("sum:of=(shaw_kv,(sum:of=(rope,stick_breaking)))") ==
-      "encoding 'sum': 'shaw_kv' and 'sum:of=(rope,stick_breaking)' both replace the mixing of values; expected one "
-      "that does");
-  CHECK(refusal("sum:of=cope") ==
-        "encoding 'sum': of is 'cope', expected two or more encodings, as in of=(cope,shaw_k)");
-  CHECK(
-      refusal("layers:of=(learned_abs,none)") ==
-      "encoding 'layers': 'learned_abs' enters at the embeddings, which all layers read; expected encodings that enter "
-      "in attention alone, or take sum");
-  CHECK(
-      refusal("layers:of=(rope,none),every=4") ==
-      "encoding 'layers': the pattern 'rope,none' has 4 layers, and the model 2 with attention; set model.layers to 4 or more");
-  CHECK(refusal("layers:of=(rope,none),every=1") ==
-        "encoding 'layers': every is 1, less than the 2 encodings 'rope,none'; expected at least as many layers");
-  CHECK(
-      refusal("heads:of=(rope,none,alibi)") ==
-      "encoding 'heads': the 2 heads of the model do not divide into 3 equal groups; set model.heads to a multiple of "
-      "3");
-  CHECK_THAT(refusal("heads:of=(rope,tape)"), ContainsSubstring("enters at the embeddings, which all heads read"));
-  CHECK_THAT(refusal("heads:of=((deberta:shared_projections=true),none)"),
-             ContainsSubstring("reads the projections of all layers and heads"));
-  CHECK(refusal("heads:of=(deberta,none)").empty());
-  CHECK(refusal("sum:of=(cope,rop)").find("did you mean 'rope'?") != std::string::npos);
-  CHECK_THAT(refusal("sum:of=(cope,rope)", small_config(2, false, true)), ContainsSubstring("causal models only"));
 }
 
 TEST_CASE("the certificate counts models with options of blocks, and refused options") {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "encodings/presets.h"
+#include "encodings/registry.h"
 #include "harness/check/double_precision/certificate.h"
 #include "model/hidden.h"
 #include "tests/catch.h"
-#include "tests/encodings/refusal.h"
 
 using namespace posbench;
 
@@ -90,6 +90,7 @@ TEST_CASE("an option of all layers gives the bytes of the option of the model") 
       {"window=0.25x", [](ModelConfig& c) { c.window = 3; }},
       {"window=3,sinks=1", [](ModelConfig& c) { c.window = 3, c.sinks = 1; }},
       {"chunk=4", [](ModelConfig& c) { c.chunk = 4; }},
+      {"chunk=4,sinks=1", [](ModelConfig& c) { c.chunk = 4, c.sinks = 1; }},
       {"temperature=3", [](ModelConfig& c) { c.temperature = 3; }},
       {"window=4,logit_scale=log_length",
        [](ModelConfig& c) { c.window = 4, c.logit_scale = LogitScale::log_length; }},
@@ -131,30 +132,6 @@ TEST_CASE("a pattern may be filled by its last encoding, and be shorter in a mod
   CHECK(encoding_of("layers:of=(rope,none),window=(8,0),temperature=(0,4)", 1, 2) ==
         "local:base=none,window=0,temperature=4");
   CHECK_FALSE(encodings().find("rope").of_layer);
-}
-
-TEST_CASE("options of layers that are not valid are refused with a message") {
-  CHECK(refusal("layers:of=(rope,none),window=(8,0,4)") ==
-        "encoding 'layers': window has the 3 values '8,0,4', expected one, or one for each of the 2 encodings");
-  CHECK(
-      refusal("layers:of=(rope,none),window=(-1,0)") ==
-      "encoding 'local': window is '-1', expected a number of tokens, or a part of the trained length such as 0.25x");
-  CHECK(refusal("local:window=0x").find("window is '0x', expected") != std::string::npos);
-  CHECK(refusal("local:window=2.5").find("window is '2.5', expected") != std::string::npos);
-  CHECK(refusal("local:window=0,sinks=2").find("all keys are seen") != std::string::npos);
-  CHECK(refusal("layers:logit_scale=(constant,log)").find("expected") != std::string::npos);
-  CHECK(refusal("layers:of=(rope,none),sinks=1,window=(3,0)").empty());
-  CHECK(
-      refusal("layers:of=(rope,none),window=(8,0),sinks=(1,3)") ==
-      "encoding 'layers': sinks is '1,3', but the queries of 'none' see all keys; set its sinks to 0, or set its "
-      "window or chunk");
-  CHECK(refusal("layers:of=(rope,none),window=(8,0),chunk=(0,4),sinks=(1,3)").empty());
-  CHECK(refusal("layers:of=(rope,none),sinks=2").find("sinks is '2', but every query sees all keys") !=
-        std::string::npos);
-  CHECK(
-      refusal("sink_logit:base=stick_breaking") ==
-      "encoding 'sink_logit': base is 'stick_breaking', which replaces the softmax; expected an encoding with the "
-      "softmax");
 }
 
 TEST_CASE("a sink takes attention from all keys, and none if its logit is low") {

@@ -6,64 +6,72 @@
 
 using namespace posbench;
 
-TEST_CASE("conflicting options are refused with a message that says what to change") {
-  const auto [spec, message] = GENERATE(table<std::string, std::string>({
-      {"dape:base=cope",
-       "encoding 'dape': base is 'cope', expected a bias by distance (alibi, kerple_log, fire, ...), a rotary "
-       "encoding (rope, ...) or none"},
-      {"dape:base=tupe_a",  // the content of its scores has another scale
-       "encoding 'dape': base is 'tupe_a', expected a bias by distance (alibi, kerple_log, fire, ...), a rotary "
-       "encoding (rope, ...) or none"},
-      {"dape:base=hard_alibi",
-       "encoding 'dape': base 'hard_alibi' hides keys, for which the network has no input; expected a bias "
-       "that is a number for every key, as that of alibi"},
-      {"dape:base=rope,combine=add",
-       "encoding 'dape': with base rope there is no bias; leave out combine and residual"},
-      {"dape_v2:base=none,residual=false",
-       "encoding 'dape_v2': with base none there is no bias; leave out combine and residual"},
-      {"fox:data_independent=true,bias=3",
-       "encoding 'fox': bias is for gates that depend on x, shortest and longest are for data_independent=true"},
-      {"fox:longest=64",
-       "encoding 'fox': bias is for gates that depend on x, shortest and longest are for data_independent=true"},
-      {"accumulated_rope:base=10",
-       "encoding 'accumulated_rope': base is 10, but angle=linear does not use it; leave out base"},
-      {"rope_partial:width=4,fraction=0.9",
-       "encoding 'rope_partial': fraction is 0.9, but width does not use it; leave out fraction"},
-      {"fope:learned=true,seed=5", "encoding 'fope': seed is 5, but learned=true does not use it; leave out seed"},
-      {"layers:of=(rope,none),fill=last",
-       "encoding 'layers': fill is last, but a pattern without every does not use it; leave out fill"},
-      {"layers:of=(rope,none),shorten=true",
-       "encoding 'layers': shorten is true, but a pattern without every does not use it; leave out shorten"},
-      {"deberta:clip=false",
-       "encoding 'deberta': clip is false, but max_distance=0 does not use it; leave out clip"},
-      {"layers:of=", "encoding 'layers': of is '', expected two or more encodings, as in of=(rope,none)"},
-      {"ssmax:length=3", "encoding 'ssmax': length is 3, but this factor does not use it; leave out length"},
-      {"ssmax:factor=log_ratio,length=1",
-       "encoding 'ssmax': length is 1, whose logarithm is 0; expected 2 or more"},
-      {"interpolated:method=yarn,beta_slow=99",
-       "encoding 'interpolated': beta_slow is 99 and beta_fast is 32; expected beta_slow < beta_fast"},
-      {"interpolated:scale=0.5",
-       "encoding 'interpolated': scale is 0.5, expected 1 or more, or 0 for the longest sequence"},
-      {"repo_pos:first_layer=2",
-       "encoding 'repo_pos': first_layer is 2, expected up to 1, the last layer, so that one predicts positions"},
-      {"remapped:method=dual_chunk,window=9",
-       "encoding 'remapped': window is 9, so that no chunk remains of 3 / 4 of the trained length, 12; expected a "
-       "smaller window, or set chunk"},
-      {"remapped:method=string,window=3,shift=2",
-       "encoding 'remapped': window is 3 and shift is 2, so that distances would grow; expected window <= shift"},
-      {"remapped:base=(rope:values=rotated)",
-       "encoding 'remapped': base is 'rope:values=rotated', but distances here do not follow from positions, by which "
-       "it rotates values; leave out values"},
-      {"remapped:method=string,group=2",
-       "encoding 'remapped': group is 2, but its method does not use it; leave out group"},
-      {"interpolated:method=llama3,low_freq_factor=4",
-       "encoding 'interpolated': low_freq_factor is 4 and high_freq_factor is 4; expected low_freq_factor < "
-       "high_freq_factor"},
-      {"hard_alibi:heads=3", "encoding 'hard_alibi': heads is 3, more than the heads of the model, 2"},
-      {"wavelet:scales=3", "encoding 'wavelet': scales is 3, expected a divisor of the head width, 4"},
-      {"grape_ap:width=3", "encoding 'grape_ap': width is 3, expected an even number"},
+TEST_CASE("conflicting options are refused with the name of the encoding and the conflict") {
+  const auto [spec, reason] = GENERATE(table<std::string, std::string>({
+      {"dape:base=cope", "base is 'cope', expected a bias by distance (alibi, kerple_log, fire, ...)"},
+      // the content of its scores has another scale
+      {"dape:base=tupe_a", "base is 'tupe_a', expected a bias by distance (alibi, kerple_log, fire, ...)"},
+      {"dape:base=hard_alibi", "base 'hard_alibi' hides keys, for which the network has no input"},
+      {"dape:base=rope,combine=add", "with base rope there is no bias"},
+      {"dape_v2:base=none,residual=false", "with base none there is no bias"},
+      {"fox:data_independent=true,bias=3", "bias is for gates that depend on x"},
+      {"fox:longest=64", "bias is for gates that depend on x, shortest and longest are for data_independent=true"},
+      {"accumulated_rope:base=10", "base is 10, but angle=linear does not use it"},
+      {"rope_partial:width=4,fraction=0.9", "fraction is 0.9, but width does not use it"},
+      {"fope:learned=true,seed=5", "seed is 5, but learned=true does not use it"},
+      {"layers:of=(rope,none),fill=last", "fill is last, but a pattern without every does not use it"},
+      {"layers:of=(rope,none),shorten=true", "shorten is true, but a pattern without every does not use it"},
+      {"deberta:clip=false", "clip is false, but max_distance=0 does not use it"},
+      {"layers:of=", "of is '', expected two or more encodings, as in of=(rope,none)"},
+      {"ssmax:length=3", "length is 3, but this factor does not use it"},
+      {"ssmax:factor=log_ratio,length=1", "length is 1, whose logarithm is 0"},
+      {"interpolated:method=yarn,beta_slow=99", "beta_slow is 99 and beta_fast is 32"},
+      {"interpolated:scale=0.5", "scale is 0.5, expected 1 or more, or 0 for the longest sequence"},
+      {"repo_pos:first_layer=2", "first_layer is 2, expected up to 1, the last layer"},
+      {"remapped:method=dual_chunk,window=9", "window is 9, so that no chunk remains of 3 / 4 of the trained"},
+      {"remapped:method=string,window=3,shift=2", "window is 3 and shift is 2, so that distances would grow"},
+      {"remapped:base=(rope:values=rotated)", "base is 'rope:values=rotated', but distances here do not"},
+      {"remapped:method=string,group=2", "group is 2, but its method does not use it"},
+      {"interpolated:method=llama3,low_freq_factor=4", "low_freq_factor is 4 and high_freq_factor is 4"},
+      {"hard_alibi:heads=3", "heads is 3, more than the heads of the model, 2"},
+      {"wavelet:scales=3", "scales is 3, expected a divisor of the head width, 4"},
+      {"grape_ap:width=3", "width is 3, expected an even number"},
+      {"rope_hope:taper=2,length=9", "leave out one of them"},
+      {"remapped:base=cope", "base is 'cope', expected one of the rotary"},
+      {"interpolated:base=alibi",
+       "expected one of the rotary ones: resonance_rope, rope, rope_hope, rope_p, rope_partial, xpos"},
+      {"interpolated:base=none", "base is 'none', expected one of the rotary"},
+      {"interpolated:base=pope", "base is 'pope', expected one of the rotary"},
+      {"interpolated:base=cope", "base is 'cope', expected one of the rotary"},
+      {"interpolated:base=interpolated", "base is 'interpolated', expected one of the rotary"},
+      {"interpolated:base=rope_partial,method=ntk", "needs two or more"},
+      {"interpolated:resonance=true", "leave out resonance, or take another method"},
+      {"interpolated:method=longrope,short_factor=", "short_factor is ''"},
+      {"interpolated:method=longrope,scale=4,original=1", "set original to 2 or more"},
+      {"sink_logit:base=stick_breaking", "base is 'stick_breaking', which replaces the softmax"},
+      {"sum:of=cope", "of is 'cope', expected two or more encodings, as in of=(cope,shaw_k)"},
+      {"sum:of=(stick_breaking,entmax)", "'stick_breaking' and 'entmax' both replace the normalization"},
+      {"sum:of=(shaw_kv,(rope:values=rotated))",
+       "'shaw_kv' and 'rope:values=rotated' both replace the mixing of values"},
+      {"sum:of=(shaw_kv,(sum:of=(rope,stick_breaking)))",
+       "'shaw_kv' and 'sum:of=(rope,stick_breaking)' both replace the mixing of values"},
+      {"layers:of=(learned_abs,none)", "'learned_abs' enters at the embeddings, which all layers read"},
+      {"heads:of=(rope,tape)", "enters at the embeddings, which all heads read"},
+      {"heads:of=((deberta:shared_projections=true),none)", "reads the projections of all layers and heads"},
+      {"heads:of=(rope,none,alibi)", "the 2 heads of the model do not divide into 3 equal groups"},
+      {"layers:of=(rope,none),every=4", "the pattern 'rope,none' has 4 layers, and the model 2 with attention"},
+      {"layers:of=(rope,none),every=1", "every is 1, less than the 2 encodings 'rope,none'"},
+      {"layers:of=(rope,none),window=(8,0,4)", "window has the 3 values '8,0,4', expected one, or one for each"},
+      {"layers:of=(rope,none),window=(8,0),sinks=(1,3)", "sinks is '1,3', but the queries of 'none' see all keys"},
+      {"layers:of=(rope,none),sinks=2", "sinks is '2', but every query sees all keys"},
+      {"local:window=-1", "window is '-1', expected a number of tokens, or a part of the trained length"},
+      {"local:window=0x", "window is '0x', expected"},
+      {"local:window=2.5", "window is '2.5', expected"},
+      {"local:window=0,sinks=2", "all keys are seen"},
   }));
-  CHECK(refusal(spec) == message);
+  const std::string encoding = spec.substr(0, spec.find(':'));
+  CHECK_THAT(refusal(spec),
+             Catch::Matchers::StartsWith("encoding '" + encoding + "': ") && ContainsSubstring(reason));
 }
 
 TEST_CASE("options of a method that is not selected are refused") {
@@ -84,8 +92,20 @@ TEST_CASE("options of a method that is not selected are refused") {
 }
 
 TEST_CASE("options at the ends of what is allowed are accepted") {
-  for (const char* spec : {"repo_pos:first_layer=1", "remapped:method=dual_chunk,window=8"})
+  for (const char* spec :
+       {"repo_pos:first_layer=1", "remapped:method=dual_chunk,window=8", "sum:of=(shaw_kv,rope)",
+        "heads:of=(deberta,none)", "layers:of=(rope,none),sinks=1,window=(3,0)",
+        "layers:of=(rope,none),window=(8,0),chunk=(0,4),sinks=(1,3)"})
     CHECK(refusal(spec).empty());
   for (const char* spec : {"dape:base=fire", "dape:base=alibi"})
     CHECK(refusal(spec, small_config(2, /*causal=*/false, true)).empty());
+}
+
+TEST_CASE(
+    "a wrapper or composition refuses unknown members, and bidirectional models where a member is causal only") {
+  for (const char* spec : {"interpolated:base=rop", "sum:of=(cope,rop)"})
+    CHECK_THAT(refusal(spec), ContainsSubstring("did you mean 'rope'?"));
+  CHECK_THAT(refusal("layers:logit_scale=(constant,log)"), ContainsSubstring("expected"));
+  for (const char* spec : {"interpolated:base=xpos", "sum:of=(cope,rope)"})
+    CHECK_THAT(refusal(spec, small_config(2, /*causal=*/false, true)), ContainsSubstring("causal models only"));
 }

@@ -48,20 +48,6 @@ Heads scores_of_ones(const PositionEncoding& encoding, const Parameters& paramet
 
 }  // namespace
 
-TEST_CASE("interpolated refuses bases that are not rotary, and lists the rotary ones") {
-  const std::string names =
-      "expected one of the rotary ones: resonance_rope, rope, rope_hope, rope_p, rope_partial, xpos";
-  for (const std::string base : {"alibi", "none", "pope", "cope", "interpolated"}) {
-    CHECK(refusal("interpolated:base=" + base) == "encoding 'interpolated': base is '" + base + "', " + names);
-  }
-  CHECK(refusal("interpolated:base=rop").find("did you mean 'rope'?") != std::string::npos);
-  CHECK(refusal("interpolated:base=rope_partial,method=ntk").find("needs two or more") != std::string::npos);
-  CHECK_THAT(refusal("interpolated:method=yarn,beta_fast=1,beta_slow=2"),
-             ContainsSubstring("expected beta_slow < beta_fast"));
-  CHECK_THAT(refusal("interpolated:base=xpos", small_config(2, false, true)),
-             ContainsSubstring("causal models only"));
-}
-
 TEST_CASE("randomized refuses bases without positions, and sampled distances for bases that need positions") {
   for (const std::string base : {"none", "cope", "fox", "bipe_rope", "abacus", "coupled", "carope", "darope",
                                  "randomized", "(dape:base=none)"}) {
@@ -118,17 +104,6 @@ TEST_CASE("randomized:sampling=skip leaves a gap between two chunks in training,
   }
   CHECK(chunks == std::set<int>{1, 2, 3, 4, 5, 6});
   CHECK(gaps.size() == 29);  // 0 to 28
-}
-
-TEST_CASE("factors and lengths that contradict the model or each other are refused in one line") {
-  CHECK(refusal("rope_hope:taper=2,length=9").find("leave out one of them") != std::string::npos);
-  CHECK(refusal("remapped:base=cope")
-            .starts_with("encoding 'remapped': base is 'cope', expected one of the rotary"));
-  CHECK_THAT(refusal("interpolated:resonance=true"),
-             ContainsSubstring("leave out resonance, or take another method"));
-  CHECK(refusal("interpolated:method=longrope,short_factor=").find("short_factor is ''") != std::string::npos);
-  CHECK_THAT(refusal("interpolated:method=longrope,scale=4,original=1"),
-             ContainsSubstring("set original to 2 or more"));
 }
 
 TEST_CASE("random offsets occur in training only, and reach up to the longest sequence") {
@@ -350,5 +325,22 @@ TEST_CASE("digit positions have offsets in training only, and tokens that are no
     CHECK(at[1] == at[0] + 1);
     CHECK(at[2] == (name == "abacus" ? 0 : at[0] - 1));
     CHECK(at[3] == at[0]);
+  }
+}
+
+TEST_CASE("YaRN without rounding has the frequencies of gpt-oss") {
+  ModelConfig config = small_config(2, true, true);
+  config.width = 2 * 64;
+  ParameterLayout layout;
+  const auto encoding = make_encoding(
+      Spec::parse("interpolated:base=(rope:base=150000),method=yarn,scale=32,original=4096,truncate=false"),
+      config, layout);
+  Tables tables;
+  encoding->tables(initialize(layout, 1), Positions{.at = {0, 1}}, tables);
+  const Rotations& rotations = tables.constants<Rotations>();
+  for (int n = 0; n < 32; ++n) {
+    const double ramp = std::clamp((n - 8.092779) / (17.398025 - 8.092779), 0.0, 1.0),
+                 w = std::pow(150000, -n / 32.0) * (1 - ramp + ramp / 32);
+    CHECK(std::atan2(rotations.sine(1, n), rotations.cosine(1, n)) == Approx(w).epsilon(3e-6));
   }
 }

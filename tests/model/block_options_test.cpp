@@ -266,38 +266,6 @@ TEST_CASE("a query sees the keys of its window and the sinks only") {
   CHECK(net.activations.blocks[0].attention.attention[0](9, 6) == 0);
 }
 
-TEST_CASE("a query sees its chunk and the sinks only, also in a bidirectional model") {
-  for (const bool causal : {true, false}) {
-    INFO("causal " << causal);
-    ModelConfig config = small_config(2, causal, true);
-    config.layers = 1;
-    config.chunk = 4;
-    Net net(config);
-    check_what_is_seen(net, [&](size_t t, size_t key) { return t / 4 == key / 4 && (!causal || key <= t); });
-    CHECK(net.activations.blocks[0].attention.attention[0](5, 3) == 0);
-    config.sinks = 1;
-    Net with_sink(config);
-    check_what_is_seen(
-        with_sink, [&](size_t t, size_t key) { return key == 0 || (t / 4 == key / 4 && (!causal || key <= t)); });
-  }
-}
-
-TEST_CASE("a temperature multiplies the scores of query i by 1 + 0.1 log(1 + floor((i + 1) / L))") {
-  ModelConfig config = small_config(2, true, true);
-  config.layers = 1;
-  Net plain(config);
-  config.temperature = 4;
-  Net scaled(config);
-  plain.logits(kTokens);
-  scaled.logits(kTokens);
-  const Matrix &before = plain.activations.blocks[0].attention.scores[0],
-               &after = scaled.activations.blocks[0].attention.scores[0];
-  for (Index i = 0; i < 10; ++i) {
-    const double factor = 1 + 0.1 * std::log(1 + std::floor((static_cast<double>(i) + 1) / 4));
-    for (Index j = 0; j <= i; ++j) CHECK(after(i, j) == Approx(factor * before(i, j)));
-  }
-}
-
 TEST_CASE("a query sees its segment and one segment before, and through a second layer two segments before") {
   constexpr size_t kSegment = 3;
   for (const bool causal : {true, false}) {

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "model/attention.h"
+#include "model/product.h"
 #include "tests/catch.h"
 
 using namespace posbench;
@@ -196,5 +198,24 @@ TEST_CASE("dropout zeroes entries with its probability, and scales the others so
   for (Index n = 0; n < x.size(); ++n) {
     REQUIRE(x.data()[n] == 3 * mask.data()[n]);
     REQUIRE((mask.data()[n] == 0 || mask.data()[n] == Approx(1.25)));
+  }
+}
+
+TEST_CASE("softmax of a row is its exponentials over their sum, and the keys after the query get nothing") {
+  for (const bool causal : {true, false}) {
+    for (const Index length : {1, 5, 8, 21}) {
+      INFO((causal ? "causal" : "bidirectional") << ", length " << length);
+      Rng rng = make_rng(0, "softmax");
+      const EigenMatrix scores = EigenMatrix::NullaryExpr(length, length, [&] { return 3 * normal(rng); });
+      EigenMatrix attention(length, length);
+      softmax(scores, causal, attention);
+      for (Index i = 0; i < length; ++i) {
+        const Index keys = causal ? i + 1 : length;
+        double sum = 0;
+        for (Index j = 0; j < keys; ++j) sum += std::exp(scores(i, j));
+        for (Index j = 0; j < keys; ++j) CHECK(attention(i, j) == Approx(std::exp(scores(i, j)) / sum));
+        for (Index j = keys; j < std::min(length, keys + kBand); ++j) CHECK(attention(i, j) == 0);
+      }
+    }
   }
 }

@@ -138,12 +138,6 @@ def test_datasets_have_the_usual_functions():
     assert str(samples.split) == "validation" and samples.features["tokens"].feature.dtype == "int32"
 
 
-def test_datasets_refuse_bad_names():
-    assert "did you mean 'flip_flop'" in raised(posbench.InputError, posbench.datasets, "flipflop")
-    assert "no stream or split" in raised(posbench.InputError, posbench.datasets, "flip_flop", "x")
-    assert "at least one" in raised(posbench.InputError, posbench.datasets, "flip_flop", n=-4)
-
-
 for name, test in list(globals().items()):
     if name.startswith(f"test_{sys.argv[2]}"):
         test()

@@ -204,21 +204,14 @@ def test_torch_wrong_arguments_are_refused():
     assert "model.block is parallel" in refused(mixer=lstm, settings={"model.block": "parallel"})
     assert "model.smear is true; posbench.torch does not have it" in refused(mixer=lstm, settings={"model.smear": True})
     assert "does not extend" in refused(mixer=lstm, settings={"extend.encodings": "rope"})
-    task = posbench.task("flip_flop:length=16", profile="smoke", settings=SETTINGS)
-    model = pt.initial_model(task, mixer=lstm)
-    assert "no mixer 'lstm'" in raised(posbench.InputError, pt.save_parameters, model, "x.safetensors", task.manifest)
-
-
-def test_torch_settings_of_packing_caches_and_rounding_are_refused():
-    for name, value in {
-        "training.pack": 2,
-        "training.rounding": "bfloat16_all",
-        "evaluation.cache": "stale",
-        "evaluation.rounding": "float16_angles",
-    }.items():
+    alone = {"training.pack": 2, "training.rounding": "bfloat16_all", "evaluation.cache": "stale"}
+    for name, value in {**alone, "evaluation.rounding": "float16_angles"}.items():
         for what in ({"mixer": lstm}, {"encoding": pt.Encoding}, {"model": WordModel}):
             said = refused(**what, settings={name: value})
             assert said.startswith(f"{name} is {value}; posbench.torch reads samples one at a time"), said
+    task = posbench.task("flip_flop:length=16", profile="smoke", settings=SETTINGS)
+    model = pt.initial_model(task, mixer=lstm)
+    assert "no mixer 'lstm'" in raised(posbench.InputError, pt.save_parameters, model, "x.safetensors", task.manifest)
 
 
 def test_torch_modules_that_read_later_tokens_or_padding_are_refused():

@@ -24,14 +24,6 @@ Report scored_report(const std::vector<double>& far, const std::vector<double>& 
 
 }  // namespace
 
-TEST_CASE("an accuracy above the best trivial predictor is rescaled to 0 and 1") {
-  const SplitBaseline split{.name = "ood_far", .chance = 0.25, .trivial = {{"constant", 0.5}, {"position", 0.6}}};
-  CHECK(above_trivial(split, 1) == 1);
-  CHECK(above_trivial(split, 0.8) == Approx(0.5));
-  CHECK(above_trivial(split, 0.6) == 0);
-  CHECK(above_trivial(split, 0.3) == 0);
-}
-
 TEST_CASE("a predictor whose view determines the answer is no trivial baseline") {
   const SplitBaseline parity{
       .name = "ood_far", .chance = 0.5, .trivial = {{"bag_of_tokens", 0.997}, {"constant", 0.52}}};

@@ -26,6 +26,7 @@ TEST_CASE("reports with another budget are refused with the reason, or compared 
             "config.overrides.counting is missing in before.json and an object in after.json"},
            {"/evaluation/layout", "slots",
             "config.evaluation.layout is missing in before.json and \"slots\" in after.json"},
+           {"/training/groups", 2, "config.training.groups is missing in before.json and 2 in after.json"},
            {"/evaluation/loops", 8, "config.evaluation.loops is missing in before.json and 8 in after.json"},
        }) {
     Report other = before;

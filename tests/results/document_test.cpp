@@ -109,20 +109,6 @@ TEST_CASE("a console table aligns its columns and breaks long headers") {
         "cope:positions=16       1.00     10\n");
 }
 
-TEST_CASE("a console table that is too wide becomes blocks that repeat the first column") {
-  CHECK(to_console_text(example(), {.width = 30}) ==
-        "                     last_x_\n"
-        "encoding           retrieval\n"
-        "----------------------------\n"
-        "rope                    0.97\n"
-        "cope:positions=16       1.00\n"
-        "\n"
-        "encoding           seeds\n"
-        "------------------------\n"
-        "rope                   3\n"
-        "cope:positions=16     10\n");
-}
-
 TEST_CASE("each block of a wide table repeats all columns that name its rows") {
   Table table{.columns = {{"size"}, {"encoding"}, {"ms/step", Align::right}, {"tokens/s", Align::right}},
               .rows = {{"tiny", "rope", "1.25", "3200"}},

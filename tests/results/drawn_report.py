@@ -1,12 +1,7 @@
-"""Makes a report of any size with random numbers, for tests of reading and showing reports.
+"""Makes a report of any size with random numbers, for tests of showing reports."""
 
-drawn_report.py ENCODINGS TASKS SEEDS > report.json
-"""
-
-import json
 import math
 import random
-import sys
 
 ENCODINGS = ["rope", "alibi", "cope", "none", "sinusoidal", "learned_abs", "shaw_k", "t5_bias", "fire", "xpos", "fox"]
 TASKS = ["counting", "copy", "flip_flop", "parity", "reverse", "sort"]
@@ -91,9 +86,3 @@ def drawn_report(encodings, tasks, seeds):
         ],
         "timing": {},
     }
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 4:
-        sys.exit(__doc__)
-    json.dump(drawn_report(*map(int, sys.argv[1:])), sys.stdout, separators=(",", ":"))

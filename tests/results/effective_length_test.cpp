@@ -1,14 +1,12 @@
 // The effective length: its definition, its interval, its text and its JSON.
 #include "results/statistics/effective_length.h"
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
 #include "results/presentation/effective_length_text.h"
 #include "results/presentation/length_table.h"
 #include "results/presentation/report_table.h"
@@ -16,6 +14,7 @@
 #include "results/reports/report_json.h"
 #include "results/statistics/compare.h"
 #include "tests/catch.h"
+#include "tests/results/comparisons.h"
 #include "tests/results/fixtures.h"
 
 using namespace posbench;
@@ -41,23 +40,7 @@ std::string text_of(const Report& report) {
 }
 
 Comparison compare_lengths(const Report& before, const Report& after) {
-  const std::array candidates = {NamedReport{"after.json", after}};
-  return compare({"before.json", before}, candidates, {.metric = Metric::effective_length});
-}
-
-/// Returns the message about the JSON of an experiment with a grid after a change.
-template <class Change>
-std::string message_of(Change change) {
-  ExperimentResult experiment = small_report().experiments[0];
-  experiment.grids = {drawn_grid("length", kTwice)};
-  Json json = to_json(experiment);
-  change(json["grid"][0], json);
-  try {
-    experiment_from_json(json, "a.json");
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
+  return compare_one(before, after, {.metric = Metric::effective_length});
 }
 
 }  // namespace
@@ -189,34 +172,35 @@ TEST_CASE("the JSON of a report with grids reads back the same, and without grid
 }
 
 TEST_CASE("a grid whose numbers contradict each other is refused") {
-  CHECK(message_of([](Json& grid, Json&) { grid["points"][1]["multiple"] = 1; }) ==
-        "a.json: grid[0].points[1].multiple is 1, not more than the multiple before it, 1");
-  CHECK(message_of([](Json& grid, Json&) { grid["points"][1]["value"] = 10; }) ==
-        "a.json: grid[0].points[1].value is 10, not more than the value before it, 10");
-  CHECK(message_of([](Json& grid, Json&) { grid["points"][0]["sequence"]["correct"] = 1001; }) ==
-        "a.json: grid[0].points[0].sequence.correct is 1001, more than its total, 1000");
-  CHECK(message_of([](Json& grid, Json&) {
-          grid["points"][0]["sequence"]["accuracy"] = 0.5;
-        }).find("grid[0].points[0].sequence.accuracy is 0.5, expected 1") != std::string::npos);
-  CHECK(message_of([](Json& grid, Json&) { grid["points"][0]["sequences"] = 999; }) ==
-        "a.json: grid[0].points[0].sequence.total is 1000, more than the sequences of its multiple, 999");
-  CHECK(message_of([](Json& grid, Json&) { grid["end"] = "complete"; }) ==
-        "a.json: grid[0].end is \"complete\", expected 'accuracy' if the last two multiples "
-        "are below 0.5, and another end if they are not");
-  CHECK(message_of([](Json& grid, Json&) {
-          grid["points"].erase(size_t{6});
-        }).find("grid[0].end is \"accuracy\"") != std::string::npos);
-  CHECK(message_of([](Json& grid, Json&) {
-          grid["points"].erase(size_t{6});
-          grid["end"] = "task";
-        }) == "a.json: grid[0].end is \"task\", which needs a 'reason'");
-  CHECK(message_of([](Json& grid, Json& json) { json["grid"].push_back(Json(grid)); }) ==
-        "a.json: grid[1].option is \"length\", the option of an earlier grid too");
-  CHECK(message_of([](Json&, Json& json) {
-          json["status"] = "failed";
-          json["reason"] = "no memory";
-          json["splits"] = Json::array();
-        }).find("expected no grid, as the experiment is failed") != std::string::npos);
+  ExperimentResult experiment = small_report().experiments[0];
+  experiment.grids = {drawn_grid("length", kTwice)};
+  const Json json = to_json(experiment);
+  const auto refused = [&](const std::string& operations, const std::string& message) {
+    INFO(operations);
+    CHECK_THROWS_WITH(experiment_from_json(json.patch(Json::parse("[" + operations + "]")), "a.json"),
+                      ContainsSubstring("a.json: " + message));
+  };
+  const auto with = [&](const std::string& place, const std::string& value, const std::string& message) {
+    refused(R"({"op": "replace", "path": "/grid/0/)" + place + R"(", "value": )" + value + "}",
+            "grid[0]." + message);
+  };
+  with("points/1/multiple", "1", "points[1].multiple is 1, not more than the multiple before it, 1");
+  with("points/1/value", "10", "points[1].value is 10, not more than the value before it, 10");
+  with("points/0/sequence/correct", "1001", "points[0].sequence.correct is 1001, more than its total, 1000");
+  with("points/0/sequence/accuracy", "0.5", "points[0].sequence.accuracy is 0.5, expected 1");
+  with("points/0/sequences", "999",
+       "points[0].sequence.total is 1000, more than the sequences of its multiple, 999");
+  with("end", R"("complete")", "end is \"complete\", expected 'accuracy' if the last two multiples are below 0.5");
+  const std::string shorter = R"({"op": "remove", "path": "/grid/0/points/6"})";
+  refused(shorter, "grid[0].end is \"accuracy\"");
+  refused(shorter + R"(, {"op": "replace", "path": "/grid/0/end", "value": "task"})",
+          "grid[0].end is \"task\", which needs a 'reason'");
+  refused(R"({"op": "copy", "from": "/grid/0", "path": "/grid/1"})",
+          "grid[1].option is \"length\", the option of an earlier grid too");
+  refused(
+      R"({"op": "replace", "path": "/status", "value": "failed"}, {"op": "add", "path": "/reason", "value": "x"},
+             {"op": "replace", "path": "/splits", "value": []})",
+      "grid is a list, expected no grid, as the experiment is failed");
 }
 
 TEST_CASE("compare tests effective lengths, and gives no verdict where a task is not learned") {

@@ -1,13 +1,9 @@
 #include "results/json/json.h"
 
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <ios>
-#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -16,6 +12,7 @@
 
 #include "results/json/read_bytes.h"
 #include "tests/catch.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 using Catch::Matchers::StartsWith;
@@ -28,10 +25,6 @@ std::string repeated(std::string_view piece, size_t times) {
   std::string text;
   for (size_t i = 0; i < times; ++i) text += piece;
   return text;
-}
-
-std::filesystem::path stream_file() {
-  return std::filesystem::temp_directory_path() / ("posbench_stream_test_" + std::to_string(getpid()) + ".json");
 }
 
 /// The items of the list "list" as JSON by index, and the value that remains.
@@ -209,27 +202,26 @@ namespace {
 
 /// Returns the text compressed by gzip.
 std::string compressed(const std::string& text) {
-  gzFile file = gzopen(stream_file().c_str(), "wb");
+  const TemporaryDirectory folder;
+  gzFile file = gzopen((folder / "a.json").c_str(), "wb");
   for (size_t at = 0; at < text.size(); at += 1 << 20) {
     const size_t size = std::min<size_t>(1 << 20, text.size() - at);
     gzwrite(file, text.data() + at, static_cast<unsigned>(size));
   }
   gzclose(file);
-  std::ifstream in(stream_file(), std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return read_whole(folder / "a.json");
 }
 
 /// Returns the message of read_json for a file with these bytes, without the file's name.
 std::string refusal(const std::string& bytes) {
-  std::ofstream(stream_file(), std::ios::binary) << bytes;
-  std::string message;
+  const TemporaryDirectory folder;
+  const std::filesystem::path path = folder.write("a.json", bytes);
   try {
-    read_json(stream_file());
+    read_json(path);
   } catch (const std::runtime_error& error) {
-    message = error.what();
+    return std::string(error.what()).substr(path.string().size() + 2);
   }
-  std::filesystem::remove(stream_file());
-  return message.empty() ? "" : message.substr(stream_file().string().size() + 2);
+  return "";
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "results/types/metric.h"
 
-#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include "results/reports/report_json.h"
 #include "results/statistics/separation.h"
 #include "tests/catch.h"
+#include "tests/results/comparisons.h"
 #include "tests/results/fixtures.h"
 
 using namespace posbench;
@@ -33,11 +33,6 @@ Report report_of_losses(const std::vector<double>& losses) {
     }
   }
   return report;
-}
-
-Comparison compare_one(const Report& baseline, const Report& candidate, const CompareOptions& options) {
-  const std::array candidates = {NamedReport{"after.json", candidate}};
-  return compare({"before.json", baseline}, candidates, options);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@ finish: other seeds have other numbers in the same form. Then it breaks that rep
 code 77: skipped, no validator.
 """
 
-import copy
 import gzip
 import json
 import os
@@ -17,10 +16,9 @@ import subprocess
 import sys
 import tempfile
 
-from validator import jsonschema
+from validator import DELETE, broken, jsonschema
 
-# A path into the report, and what to put there; DELETE takes the last key away.
-DELETE = object()
+# A path into the report, and what to put there.
 BROKEN = [
     (["schema_version"], 2),
     (["experiments"], DELETE),
@@ -69,19 +67,6 @@ def one_seed_each(report):
         seed = "" if experiment["status"] == "ok" else experiment["seed"]
         chosen.setdefault((experiment["task"], experiment["encoding"], seed), experiment)
     return {**report, "experiments": list(chosen.values())}
-
-
-def broken(report, path, value):
-    report = copy.deepcopy(report)
-    *parents, last = path
-    parent = report
-    for key in parents:
-        parent = parent[key]
-    if value is DELETE:
-        del parent[last]
-    else:
-        parent[last] = value
-    return report
 
 
 def kept(schema_path, report, directory):

@@ -160,17 +160,6 @@ def check_cross_links(pages):
         check(all(link in links for link in expected), f"no links to {expected}")
 
 
-def check_refusal(posbench, site):
-    """A folder with something else is refused. tests/harness/runs/site_folder_test.cpp has the other refusals."""
-    (site / "notes.txt").write_text("mine")
-    outcome = run(posbench, "site", "-o", site, "--force")
-    check(
-        outcome.returncode == 2 and "has the file 'notes.txt', which 'posbench site' did not write" in outcome.stderr,
-        f"a foreign file: {outcome.returncode} {outcome.stderr}",
-    )
-    (site / "notes.txt").unlink()
-
-
 def check_submission(posbench, folder, site, report):
     """A site with a submission replaces the first one. It has a page for each of the encodings of the submission."""
     outcome = run(posbench, "site", "-o", f"{site}/", "--force", "--submissions", report)
@@ -302,7 +291,6 @@ def main():
                 check_sorting(browser, site)
                 check_search(browser, site)
                 check_pages(browser, site, axe)
-        check_refusal(posbench, site)
         check_submission(posbench, folder, site, report)
     for fault in faults:
         print(fault)

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "harness/check/oracles.h"
-#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 #include "tests/tasks/text_task.h"
@@ -43,18 +42,6 @@ TEST_CASE("multi-query associative recall draws one of several numbers of pairs 
   CHECK(pairs == std::set<size_t>{2, 3, 4, 5});
   CHECK_THROWS_WITH(make("mqar:pairs=4..17"),
                     "task 'mqar': pairs 17 needs a length of 68 at least, not 64; lower it or raise length");
-}
-
-TEST_CASE("in-context recall: the answer is the latest value of each key that occurs again") {
-  const Example e = predict_next({3, 9, 0, 12, 3, 9, 5, 8, 0, 12}, {4, 8}, Loss::clean);
-  CHECK(oracles().at("mad_in_context_recall")(e) == Tokens{9, 12});
-  const Example noisy = predict_next({3, 9, 20, 17, 0, 12, 3, 9, 31, 16, 0, 12}, {6, 10}, Loss::clean);
-  CHECK(oracles().at("mad_noisy_in_context_recall")(noisy) == Tokens{9, 12});
-}
-
-TEST_CASE("fuzzy in-context recall: all tokens of a key identify it") {
-  const Example e = predict_next({2, 4, 9, 4, 2, 7, 2, 11, 12, 2, 4, 9, 2, 11, 12}, {10, 12, 13}, Loss::clean);
-  CHECK(oracles().at("mad_fuzzy_in_context_recall")(e) == Tokens{9, 11, 12});
 }
 
 TEST_CASE("in-context recall scores every value of a key seen before, and the last") {
@@ -158,12 +145,6 @@ TEST_CASE("the mean distance of repeated recall depends on the number of keys, a
   CHECK(std::abs(mean_distance(task, 256) - 7) < 0.3);
   CHECK(std::abs(mean_distance(task, 512) - 7) < 0.3);
   CHECK(std::abs(mean_distance(more_keys, 512) - 15) < 0.6);
-}
-
-TEST_CASE("compositional recall answers the example of Zoology") {
-  const Example e{.tokens = {46, 96, 101, 14, 96, 128, 46, 87, 109, 14, 87, 112, 0, 0, 0, 14, 96, 0},
-                  .scored = {16}};
-  CHECK(oracles().at("compositional_mqar")(e) == Tokens{128});
 }
 
 TEST_CASE("compositional recall: neither key determines the value") {

@@ -123,26 +123,6 @@ TEST_CASE("multiplication hides coordinates that would show where unpadded numbe
   CHECK(alone.digit_positions == Tokens{3, 2, 1, 0, 2, 1, 1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE("the splits of multiplication have longer first operands, longer second ones, or both") {
-  for (const auto& [split, first, second] : {std::tuple{"in_distribution", std::pair{1, 3}, std::pair{1, 2}},
-                                             {"ood_length", {4, 6}, {1, 2}},
-                                             {"ood_factor", {1, 3}, {3, 4}},
-                                             {"ood_both", {4, 6}, {3, 4}}}) {
-    const std::unique_ptr<Task> task = make_split("multiplication", split);
-    std::set<int> lengths, factors;
-    for (int n = 0; n < 500; ++n) {
-      Rng rng = make_rng(0, "splits", n);
-      const Example e = task->sample(task->lengths().draw(rng), rng);
-      const auto times = std::ranges::find(e.tokens, 14) - e.tokens.begin();
-      lengths.insert(static_cast<int>(times));
-      factors.insert(e.scored.front() - static_cast<int>(times) - 1);
-    }
-    INFO(split);
-    CHECK((std::pair{*lengths.begin(), *lengths.rbegin()} == first));
-    CHECK((std::pair{*factors.begin(), *factors.rbegin()} == second));
-  }
-}
-
 TEST_CASE("minesweeper has the same boards without the ends of rows") {
   const TextTask task("minesweeper");
   const TextTask joined("minesweeper:row_ends=false");
@@ -189,21 +169,29 @@ TEST_CASE("the fractions of mines of minesweeper boards are uniform between both
   CHECK(mines(",min_mines=1,max_mines=1", 0) == 1);
 }
 
-TEST_CASE("the splits of minesweeper have boards with more rows, more columns, or both") {
-  for (const auto& [split, rows, columns] : {std::tuple{"in_distribution", std::pair{3, 5}, std::pair{3, 5}},
-                                             {"ood_length", {6, 10}, {3, 5}},
-                                             {"ood_columns", {3, 5}, {6, 10}},
-                                             {"ood_both", {6, 10}, {6, 10}}}) {
-    const std::unique_ptr<Task> task = make_split("minesweeper", split);
-    std::set<int> seen_rows, seen_columns;
+TEST_CASE("the splits of multiplication and minesweeper are larger in the first dimension, the second, or both") {
+  using Range = std::pair<int, int>;
+  for (const auto& [name, split, first, second] :
+       {std::tuple{"multiplication", "in_distribution", Range{1, 3}, Range{1, 2}},
+        {"multiplication", "ood_length", {4, 6}, {1, 2}},
+        {"multiplication", "ood_factor", {1, 3}, {3, 4}},
+        {"multiplication", "ood_both", {4, 6}, {3, 4}},
+        {"minesweeper", "in_distribution", {3, 5}, {3, 5}},
+        {"minesweeper", "ood_length", {6, 10}, {3, 5}},
+        {"minesweeper", "ood_columns", {3, 5}, {6, 10}},
+        {"minesweeper", "ood_both", {6, 10}, {6, 10}}}) {
+    const std::unique_ptr<Task> task = make_split(name, split);
+    std::set<int> firsts, seconds;  // digits of the operands, or rows and columns
     for (int n = 0; n < 500; ++n) {
       Rng rng = make_rng(0, "splits", n);
       const Example e = task->sample(task->lengths().draw(rng), rng);
-      seen_columns.insert(std::ranges::max(e.coordinates[0]) - 1);
-      seen_rows.insert(std::ranges::max(e.coordinates[1]) - 1);
+      const int times = static_cast<int>(std::ranges::find(e.tokens, 14) - e.tokens.begin());
+      const bool is_product = name == std::string("multiplication");
+      firsts.insert(is_product ? times : std::ranges::max(e.coordinates[1]) - 1);
+      seconds.insert(is_product ? e.scored.front() - times - 1 : std::ranges::max(e.coordinates[0]) - 1);
     }
-    INFO(split);
-    CHECK((std::pair{*seen_rows.begin(), *seen_rows.rbegin()} == rows));
-    CHECK((std::pair{*seen_columns.begin(), *seen_columns.rbegin()} == columns));
+    INFO(name << ", " << split);
+    CHECK((Range{*firsts.begin(), *firsts.rbegin()} == first));
+    CHECK((Range{*seconds.begin(), *seconds.rbegin()} == second));
   }
 }

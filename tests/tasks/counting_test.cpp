@@ -21,15 +21,6 @@ TEST_CASE("counting has the published vocabulary, except for padding and start")
   }
 }
 
-TEST_CASE("counting: the answer is the number of increments since the last reset") {
-  const auto counting = make("counting:variables=3");
-  const Example e{.tokens = {0, 3, 8, 4, 6, 0, 5, 1, 3, 8, 4, 6, 0, 5, 1, 5, 7, 0}, .scored = {17}};
-  std::string words;
-  for (const int token : e.tokens) words += counting->token_text(token) + " ";
-  CHECK(words == "a = 0 ; pass; a ++; b = 0 ; pass; a ++; b ++; print a ");
-  CHECK(counting->token_text(oracles().at("counting")(e).at(0)) == "2");
-}
-
 TEST_CASE("the runs of local count have the published mean length") {
   const TextTask published("local_count:run=2..48,longest=48,length=4");
   int runs = 0, tokens = 0;
@@ -107,4 +98,18 @@ TEST_CASE("local count: every length of a run occurs") {
     }
   }
   CHECK(lengths == std::set<int>{2, 3, 4, 5});
+}
+
+TEST_CASE("count a word in the last sentence: words have pieces, and full stops have none") {
+  const TextTask whole("count_word_last_sentence"), pieces("count_word_last_sentence:pieces=2");
+  for (int n = 0; n < 50; ++n) {
+    const Example expected = whole.draw(3, n), e = pieces.draw(3, n);
+    std::string text;
+    for (const int& token : expected.tokens) {
+      text += (text.empty() ? "" : " ") + whole.task().token_text(token);
+      if (token < 16 && &token != &expected.tokens.back()) text += " +1";
+    }
+    CHECK(pieces.text(e.tokens) == text);
+    CHECK(pieces.answer(e) == whole.answer(expected));
+  }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "tests/catch.h"
 #include "tests/tasks/text_task.h"
@@ -32,6 +33,23 @@ TEST_CASE("the distance of an answer counts the tokens back to its evidence") {
   CHECK(example.scored == Tokens{3, 4});
   CHECK(example.evidence == Tokens{1, 0});
   CHECK(example.distances == Tokens{2, 4});
+}
+
+TEST_CASE("tasks that are published with slots have no teacher forcing in any layout") {
+  for (const std::string name : {"selective_copy_mamba", "mad_selective_copying"}) {
+    Rng rng = make_rng(0, name);
+    const Example e = make(name)->sample(16, rng);
+    for (const int t : e.scored) CHECK(e.tokens[t] == e.tokens[e.scored.front()]);
+  }
+}
+
+TEST_CASE("selective copying of MAD: no blank follows the last data token") {
+  Rng rng = make_rng(0, "mad");
+  const auto task = make("mad_selective_copying:blanks=13.9375", Layout::slots);
+  const Example published = task->sample(16, rng);
+  CHECK(published.tokens.size() == 256);
+  CHECK(published.tokens[239] == 15);
+  CHECK(published.tokens[238] < 14);
 }
 
 namespace {
@@ -94,6 +112,7 @@ TEST_CASE("the oracles answer published examples, and those in the files of the 
       {"index_hint_addition", "h4 0 h5 5 h6 7 + h4 0 h5 6 h6 8 =", "h6 5 h5 2 h4 1 ."},
       // counting: table 2 of RULER with w1 for aaa
       {"local_count", "^ t7* t7* t7* t2* t2* t7* t7* t7* t7*", "0 1 2 0 1 0 1 2 3"},
+      {"counting:variables=3", "a = 0 ; pass; a ++; b = 0 ; pass; a ++; b ++; print a", "2"},
       {"common_words", "w1 w2 w3 w1 w4 w5 w3 w6 w7 w8 w9 w9 =", "w1 w3 w9"},
       {"common_words", "w9 w4 w2 w9 w7 w2 w2 w9 =", "w2 w9"},
       {"frequent_words", "w1 w2 w3 w1 w4 w5 w3 w6 w7 w1 w8 w1 w3 w9 w9 =", "w1 w3 w9"},
@@ -119,6 +138,9 @@ TEST_CASE("the oracles answer published examples, and those in the files of the 
       {"recognition", "1 1 0 1 1 1 1 0 ?", "no"},
       // retrieval: the papers of indirect indexing and of set disjointness; RULER with k0 for long-context, k1 for
       // large-model, and one-letter variables
+      {"count_word_last_sentence", "2 0 1 3 4 3 5 2 6 . 7 8 9 10 11 12 . ? 2",
+       "#0"},  // Alice and book of CoPE's paper
+      {"count_word_last_sentence", "2 0 1 3 4 3 5 2 6 . 7 8 9 10 11 12 . ? 3", "#0"},
       {"indirect_indexing", "Q E O H O U D K f e S r M V N l C z X u , z , - 3 ,", "N"},
       {"indirect_indexing", "T z b k W o K D y s c B e p Y v f w x E V Q t g P a , c , - 8 ,", "b"},
       {"indirect_indexing", "N Z T U I G W k X F r h C J D z s c a t , N , + 4 ,", "I"},
@@ -162,4 +184,44 @@ TEST_CASE("the oracles answer published examples, and those in the files of the 
   }));
   CAPTURE(spec, text);
   CHECK(answers(TextTask(spec), text, static_cast<size_t>(std::ranges::count(expected, ' ')) + 1) == expected);
+}
+
+TEST_CASE("the oracles answer worked examples of token ids") {
+  struct Row {
+    const char* task;
+    Example example;
+    Tokens answers;
+  };
+  const Tokens sentences{0, 8, 3, 16, 2, 2, 15, 16, 9, 1, 16};
+  constexpr Layout kForced = Layout::teacher_forced, kSlots = Layout::slots;
+  for (const Row& row : std::vector<Row>{
+           {"last_x_retrieval", {.tokens = {1, 5, 0, 3, 1, 6, 0, 4, 0, 5, 2}, .scored = {10}}, {6}},
+           {"mad_in_context_recall", predict_next({3, 9, 0, 12, 3, 9, 5, 8, 0, 12}, {4, 8}, Loss::clean), {9, 12}},
+           {"mad_noisy_in_context_recall",
+            predict_next({3, 9, 20, 17, 0, 12, 3, 9, 31, 16, 0, 12}, {6, 10}, Loss::clean),
+            {9, 12}},
+           {"mad_fuzzy_in_context_recall",
+            predict_next({2, 4, 9, 4, 2, 7, 2, 11, 12, 2, 4, 9, 2, 11, 12}, {10, 12, 13}, Loss::clean),
+            {9, 11, 12}},
+           // of Zoology
+           {"compositional_mqar",
+            {.tokens = {46, 96, 101, 14, 96, 128, 46, 87, 109, 14, 87, 112, 0, 0, 0, 14, 96, 0}, .scored = {16}},
+            {128}},
+           // the second is the published illustration D B B C F B F B E
+           {"selective_copy", ask(kForced, {3, 4, 4, 2, 1, 4, 1, 4, 0}, 5, {3, 2, 1, 1, 0}), {3, 2, 1, 1, 0}},
+           {"selective_copy", ask(kForced, {3, 6, 6, 2, 5, 6, 5, 6, 4}, 7, {3, 2, 5, 5, 4}), {3, 2, 5, 5, 4}},
+           {"selective_copy_mamba",
+            ask(kSlots, {0, 6, 0, 0, 0, 0, 0, 6, 7, 0, 7, 5, 0, 0, 0}, 9, {6, 6, 7, 7, 5}),
+            {6, 6, 7, 7, 5}},
+           {"mad_selective_copying", ask(kSlots, {3, 14, 14, 7, 14, 0, 15}, 14, {3, 7, 0}), {3, 7, 0}},
+           {"count_word_last_sentence", {.tokens = {2, 2, 1, 0, 4, 3, 2, 0, 1, 4, 5, 2}, .scored = {11}}, {7}},
+           {"count_word_last_sentence", {.tokens = {2, 2, 1, 0, 4, 3, 1, 0, 1, 4, 5, 2}, .scored = {11}}, {6}},
+           {"ith_last_sentence", ask(kForced, sentences, 17, {9}), {9}},
+           {"ith_last_sentence", ask(kForced, sentences, 18, {15}), {15}},
+           {"ith_last_sentence", ask(kForced, sentences, 19, {8}), {8}},
+           {"dyck", predict_next({1, 0, 8, 3, 11, 9, 2, 10, 16}, {1, 3, 4, 6}, Loss::noisy), {8, 11, 9, 10}},
+           {"induction_repeat", predict_next({5, 2, 7, 2, 5, 2, 7, 2}, {4, 5, 6}, Loss::clean), {2, 7, 2}}}) {
+    INFO(row.task);
+    CHECK(oracles().at(row.task)(row.example) == row.answers);
+  }
 }

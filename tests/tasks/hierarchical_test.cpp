@@ -2,17 +2,11 @@
 #include <algorithm>
 
 #include "harness/check/oracles.h"
-#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 #include "tests/tasks/text_task.h"
 
 using namespace posbench;
-
-TEST_CASE("Dyck: the bracket that closes is the one opened last") {
-  const Example e = predict_next({1, 0, 8, 3, 11, 9, 2, 10, 16}, {1, 3, 4, 6}, Loss::noisy);
-  CHECK(oracles().at("dyck")(e) == Tokens{8, 11, 9, 10});
-}
 
 TEST_CASE("Dyck scores every closing bracket, chosen among the closing ones, and keeps its depth and length") {
   const auto dyck = make("dyck:depth=3,types=2,length=10");

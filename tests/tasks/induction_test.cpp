@@ -8,17 +8,11 @@
 #include <vector>
 
 #include "harness/check/oracles.h"
-#include "tasks/parts/examples.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
 #include "tests/tasks/text_task.h"
 
 using namespace posbench;
-
-TEST_CASE("induction by repetition scores the second block from its second token on") {
-  const Example e = predict_next({5, 2, 7, 2, 5, 2, 7, 2}, {4, 5, 6}, Loss::clean);
-  CHECK(oracles().at("induction_repeat")(e) == Tokens{2, 7, 2});
-}
 
 TEST_CASE("k-hop answers the example of the paper, baebcabebdea") {
   const TextTask task("k_hop:symbols=5,hops=1..2");

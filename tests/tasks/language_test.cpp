@@ -1,11 +1,7 @@
 // Tests the tasks of language modeling: a grammar of known entropy, and a text that is split once.
-#include <unistd.h>
 
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <ios>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,20 +11,11 @@
 #include "tasks/registry.h"
 #include "tests/catch.h"
 #include "tests/tasks/text_task.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 
 namespace {
-
-/// A file of the test, removed with it.
-struct TextFile {
-  explicit TextFile(const std::string& text)
-      : path(std::filesystem::temp_directory_path() / ("posbench-text-" + std::to_string(getpid()))) {
-    std::ofstream(path, std::ios::binary) << text;
-  }
-  ~TextFile() { std::filesystem::remove(path); }
-  std::filesystem::path path;
-};
 
 /// Returns the texts of the tokens that the model reads.
 std::vector<std::string> words(const Task& task, const Example& e) {
@@ -89,8 +76,8 @@ TEST_CASE("a verb agrees with the first noun of its sentence, at the reported di
 TEST_CASE("the parts of a text for training, validation and tests do not overlap, and are read unchanged") {
   std::string text;
   for (int n = 0; n < 1000; ++n) text += static_cast<char>(n < 800 ? 'a' + n % 3 : n < 900 ? 'x' : '0' + n % 10);
-  const TextFile file(text);
-  const std::unique_ptr<Task> task = make("text:length=20,file=" + file.path.string());
+  const TemporaryDirectory directory;
+  const std::unique_ptr<Task> task = make("text:length=20,file=" + directory.write("text", text).string());
   CHECK(task->vocabulary() == 14);
   std::map<Purpose, std::set<std::string>> seen;
   for (const Purpose part : {Purpose::train, Purpose::validation, Purpose::test}) {
@@ -112,8 +99,8 @@ TEST_CASE("the parts of a text for training, validation and tests do not overlap
 }
 
 TEST_CASE("a text that cannot be read, is too short or has another checksum is refused with a message") {
-  const TextFile file(std::string(500, 'a') + "b");
-  const std::string path = file.path.string();
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("text", std::string(500, 'a') + "b").string();
   CHECK_THROWS_WITH(make("text:file=/no/such/file"),
                     "task 'text': file '/no/such/file' cannot be read; expected the path of a file of up to "
                     "1073741824 bytes");

@@ -1,6 +1,4 @@
 // Tests formal languages, and the task that accepts their words.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -24,6 +22,7 @@
 #include "tasks/registry.h"
 #include "tests/catch.h"
 #include "tests/tasks/text_task.h"
+#include "tests/temporary.h"
 
 using namespace posbench;
 
@@ -301,12 +300,11 @@ namespace {
 
 /// A folder in the form of FLaRe, removed with it.
 struct Folder {
-  Folder() : path(std::filesystem::temp_directory_path() / ("posbench-flare-" + std::to_string(getpid()))) {
+  Folder() {
     add("", "0 1\n1 0 b\n\n1 1\n", "1\n0\n1\n0\n", "2\n\n");
     add("datasets/validation-short", "0 0\n", "0\n", "1\n");
     add("datasets/test", "b 1 0\n0 b\n1 0 0 1 1\n", "1\n0\n1\n", "3\n");
   }
-  ~Folder() { std::filesystem::remove_all(path); }
   void add(const std::string& set, const std::string& strings, const std::string& labels,
            const std::string& edits) {
     std::filesystem::create_directories(path / set);
@@ -314,7 +312,8 @@ struct Folder {
     std::ofstream(path / set / "labels.txt", std::ios::binary) << labels;
     std::ofstream(path / set / "num-edits.txt", std::ios::binary) << edits;
   }
-  std::filesystem::path path;
+  TemporaryDirectory directory;
+  std::filesystem::path path = directory / "flare";
 };
 
 }  // namespace

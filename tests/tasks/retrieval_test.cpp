@@ -16,11 +16,6 @@
 
 using namespace posbench;
 
-TEST_CASE("last-x retrieval: the answer is the payload of the last X") {
-  const Example e{.tokens = {1, 5, 0, 3, 1, 6, 0, 4, 0, 5, 2}, .scored = {10}};
-  CHECK(oracles().at("last_x_retrieval")(e) == Tokens{6});
-}
-
 TEST_CASE("indirect indexing has strings of 20 to 40 distinct letters, and all shifts of -15 to 15") {
   const TextTask task("indirect_indexing");
   CHECK(task.task().vocabulary() == 2 * 26 + 10 + 3);

@@ -216,30 +216,21 @@ const RegisterEquation rope_partial_mix("rope_partial:values=rotated", Stage::mi
                                                                [&](int n, int j) { return n == 0 ? i - j : 0; });
                                         });
 // With the base 100 and s = 4, the pairs turn by 1 / 4 and 1 / 40 for each position.
-const RegisterEquation slower_values("interpolated:base=(rope:base=100,pairing=half_split,values=rotated),scale=4",
-                                     Stage::score, [](const Case& c, int h, int i, int j) {
-                                       return turned(c, true, h, i, j,
-                                                     [&](int n) { return (i - j) * (n == 0 ? 0.25 : 0.025); });
-                                     });
-const RegisterEquation slower_values_mix(
-    "interpolated:base=(rope:base=100,pairing=half_split,values=rotated),scale=4", Stage::mix,
-    [](const Case& c, int h, int i, int channel) {
-      return turned_values(c, true, h, i, channel,
-                           [&](int n, int j) { return (i - j) * (n == 0 ? 0.25 : 0.025); });
-    });
-
+const std::string kSlower = "interpolated:base=(rope:base=100,pairing=half_split,values=rotated),scale=4";
+double slower_score(const Case& c, int h, int i, int j) {
+  return turned(c, true, h, i, j, [&](int n) { return (i - j) * (n == 0 ? 0.25 : 0.025); });
+}
+double slower_mix(const Case& c, int h, int i, int channel) {
+  return turned_values(c, true, h, i, channel, [&](int n, int j) { return (i - j) * (n == 0 ? 0.25 : 0.025); });
+}
+const RegisterEquation row_slower_score(kSlower, Stage::score, slower_score);
+const RegisterEquation row_slower_mix(kSlower, Stage::mix, slower_mix);
 // A factor of the rotated queries and keys does not scale the values.
-const RegisterEquation scaled_scores(
-    "interpolated:base=(rope:base=100,pairing=half_split,values=rotated),scale=4,attention_factor=1.5",
-    Stage::score, [](const Case& c, int h, int i, int j) {
-      return 2.25 * turned(c, true, h, i, j, [&](int n) { return (i - j) * (n == 0 ? 0.25 : 0.025); });
-    });
-const RegisterEquation unscaled_values(
-    "interpolated:base=(rope:base=100,pairing=half_split,values=rotated),scale=4,attention_factor=1.5", Stage::mix,
-    [](const Case& c, int h, int i, int channel) {
-      return turned_values(c, true, h, i, channel,
-                           [&](int n, int j) { return (i - j) * (n == 0 ? 0.25 : 0.025); });
-    });
+const RegisterEquation row_scaled_score(kSlower + ",attention_factor=1.5", Stage::score,
+                                        [](const Case& c, int h, int i, int j) {
+                                          return 2.25 * slower_score(c, h, i, j);
+                                        });
+const RegisterEquation row_unscaled_mix(kSlower + ",attention_factor=1.5", Stage::mix, slower_mix);
 
 /// Returns q_i conj(k_j) exp(i (i - j) w), summed over the pairs of the head whose queries and keys head h reads.
 std::complex<double> rope_pp_product(const Case& c, int h, int i, int j, double base, int stride, int offset) {

@@ -10,12 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "encodings/presets.h"
 #include "encodings/registry.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/matched_compute.h"
 #include "harness/runs/suite.h"
 #include "results/json/json.h"
+#include "results/presentation/accuracy_text.h"
 #include "tests/catch.h"
 #include "tests/harness/command.h"
 #include "tests/harness/report_json.h"
@@ -275,4 +277,48 @@ TEST_CASE("matched compute gives the same bytes in a single run, in merged shard
   CHECK(without_context(directory / "merged/report.json") == whole);
   REQUIRE(posbench_command(directory, "run --config whole/report.json -q -o repeated").code == 0);
   CHECK(without_context(directory / "repeated/report.json") == whole);
+}
+
+namespace {
+
+/// Returns the line of each task in the text.
+std::map<std::string, std::string> lines_of_tasks(const std::string& text, const Json& board) {
+  std::map<std::string, std::string> found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string name = line.substr(0, line.find(' '));
+    const Json& tasks = board.at("tasks");
+    if (std::ranges::any_of(tasks, [&](const Json& task) { return task.at("task") == name; })) {
+      CHECK(found.emplace(name, line).second);
+      CHECK(line.size() <= 80);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("the board of one or two encodings, or of another model, has a line for each task with its means") {
+  const TemporaryDirectory directory;
+  static const Json all =
+      Json::parse(posbench_command(directory, "board -e cope,rope,alibi,lstm --format json").out);
+  const std::string names = GENERATE("cope", "rope,alibi", "lstm", "lstm,rope");
+  CAPTURE(names);
+  const Outcome shown = posbench_command(directory, "board --full -e " + names);
+  REQUIRE(shown.code == 0);
+  std::map<std::string, std::string> lines = lines_of_tasks(shown.out, all);
+  const std::vector<std::string> selected = split_list(names, ',');
+  std::set<std::string> tasks;  // with a row of these names
+  for (const Json& task : all.at("tasks")) {
+    for (const char* kind : {"rows", "other_models"}) {
+      for (const Json& row : task.at(kind)) {
+        if (std::ranges::find(selected, row.at("encoding").get<std::string>()) == selected.end()) continue;
+        tasks.insert(task.at("task"));
+        const bool learned = row.at("standing").get<std::string>().find("not learned") == std::string::npos;
+        const std::string text = learned ? accuracy_text(row.at("mean").get<double>()) : "not learned";
+        CHECK(lines[task.at("task")].find(" " + text) != std::string::npos);
+      }
+    }
+  }
+  CHECK(lines.size() == tasks.size());
 }

@@ -57,17 +57,6 @@ Json inspected(const std::string& encoding) {
 }  // namespace
 
 TEST_CASE("the parts of a trained encoding's scores agree with its equation") {
-  SECTION("ALiBi's positional part falls with the distance") {
-    const Json json = inspected("alibi");
-    const size_t heads = json.at("heads").size();
-    for (size_t head = 0; head < heads; ++head) {
-      const Map bias = maps(json, 0, static_cast<int>(head)).at("positional part");
-      const double slope = std::exp2(-8.0 * static_cast<double>(head + 1) / static_cast<double>(heads));
-      for_each_pair(bias, [&](size_t i, size_t j) {
-        CHECK(bias[i][j] == Approx(-slope * static_cast<double>(i - j)).margin(1e-4));
-      });
-    }
-  }
   SECTION("CoPE's contextual position is the sum of the gates up to the query, clamped") {
     const auto seen = maps(inspected("cope:positions=5"), 0, 1);
     const Map &gate = seen.at("gate"), &counted = seen.at("contextual position");

@@ -95,6 +95,7 @@ TEST_CASE("shards of different suites and missing shards are refused with a mess
       "posbench: 1 and other are of different suites: training.steps was 20 and is now 3; merge the shards of one suite\n");
   CHECK(refused("1 half") ==
         "posbench: 1 is shard 1/3 with models, and half is shard 1/2 with models; merge the shards of one run\n");
+  CHECK(refused("1/report.json") == "posbench: 1/report.json is a file, expected the directory of a run\n");
   CHECK(refused("1 nowhere 3") == "posbench: nowhere: there is no such directory; give a run directory\n");
   CHECK(refusal(directory, "merge 1 2 3 -o 1/report.json") ==
         "posbench: 1/report.json is a file, expected a directory to write; choose another -o\n");

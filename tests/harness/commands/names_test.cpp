@@ -1,17 +1,13 @@
 // Names that commands accept and explain: those of papers, and those of splits, settings, metrics and claims.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "encodings/aliases.h"
 #include "encodings/registry.h"
 #include "harness/config/embedded_data.h"
-#include "harness/runs/claims.h"
 #include "results/json/json.h"
 #include "tasks/registry.h"
 #include "tests/catch.h"
@@ -119,18 +115,5 @@ TEST_CASE("show explains splits, settings, metrics, claims, aspects and verdicts
   CHECK(shown("path-flip-flop")
             .find("kind:           published number\nsource read:    paper text: section 4.1, Table 1") !=
         std::string::npos);
-  for (const bool needs_seeds :
-       {false, true}) {  // one claim that more seeds would decide, and one that they would not
-    const auto fits = [&](const ClaimFile& file) {
-      const std::vector<RuleResult> rules = stored_result(file, ClaimSize::reduced).rules;
-      return rules.size() == 1 && rules.front().seeds_needed.has_value() == needs_seeds;
-    };
-    const auto file = std::ranges::find_if(claim_files(), fits);
-    if (file == claim_files().end()) continue;
-    const std::optional<int> seeds = stored_result(*file, ClaimSize::reduced).rules.front().seeds_needed;
-    CHECK(shown(file->claim.name)
-              .find(fmt::format("\n'posbench reproduce {}{}' trains its runs and judges it.\n", file->claim.name,
-                                seeds ? fmt::format(" -s {}", *seeds) : "")) != std::string::npos);
-  }
   CHECK(posbench_command(directory, "show ood_fr4").error.find("did you mean 'ood_far4'?") != std::string::npos);
 }

@@ -70,7 +70,8 @@ TEST_CASE("sample has the settings and the splits that export has") {
   for (const std::string arguments :
        {"flip_flop:model.begin_token=true,length=16 --split in_distribution",
         "reverse_string:model.attention=bidirectional --split validation",
-        "reverse_string:length=1..10 --split ood_near", "flip_flop:training.samples=1 --split train"}) {
+        "reverse_string:length=1..10 --split ood_near", "flip_flop:training.samples=1 --split train",
+        "flip_flop --seed 3 --split ood_sparse"}) {
     CAPTURE(arguments);
     const Outcome lines = succeeded(directory, "export -n 2 " + arguments);
     const std::string first = lines.out.substr(0, lines.out.find('\n')), second = lines.out.substr(first.size());
@@ -78,6 +79,8 @@ TEST_CASE("sample has the settings and the splits that export has") {
     CHECK(shown[0]["tokens"] == Json::parse(first)["tokens"]);
     CHECK(shown[1]["tokens"] == Json::parse(second)["tokens"]);
   }
+  CHECK(succeeded(directory, "export flip_flop -n 2 --purpose test:ood_sparse").out ==
+        succeeded(directory, "export flip_flop -n 2 --split ood_sparse").out);
   CHECK(samples(directory, "flip_flop:model.begin_token=true,length=16")[0]["tokens"].size() == 32);
   CHECK(samples(directory, "copy:model.attention=bidirectional") == samples(directory, "copy --layout slots"));
   CHECK(contains(refusal(directory, "sample lego:length=20 --split ood_length"), "from 2 to 26"));

@@ -281,6 +281,10 @@ TEST_CASE("an invalid configuration is refused in one line") {
   CHECK(message("{\"training\": {\"steps\": 0}}") ==
         "bad.json: training: steps is '0', expected an integer from 1 to 100000000");
   CHECK(message("{\"training\": 5}").ends_with("training: expected an object"));
+  for (const std::string wrong : {R"("model": {"width": "64"})", R"("model": {"tied_embeddings": "true"})",
+                                  R"("training": {"steps": 2.5})", R"("training": {"learning_rate": "1e-3"})",
+                                  R"("model": {"norm": 1})", R"("model": {"tied_embeddings": 1})"})
+    CHECK_THAT(message("{" + wrong + "}"), ContainsSubstring("expected"));
   CHECK(message("{\"trainings\": {}}").starts_with("bad.json: trainings: unknown key; did you mean 'training'?"));
   CHECK(message("{\"tasks\": []}") ==
         "bad.json: tasks: expected a list that is not empty, or comma-separated text");

@@ -36,19 +36,7 @@ class OptionEffects(Console):
         self.assertTrue((self.folder / "x.pdf").read_text().startswith("| encoding |"))
         (self.folder / "x.pdf").unlink()
 
-    def test_sample_names_its_stream_and_prints_its_samples(self):
-        def tokens(stream):
-            outcome = posbench(f"sample flip_flop -n 2 --seed 3 --json --split {stream}", self.folder)
-            return [sample["tokens"] for sample in json.loads(outcome.stdout)["samples"]]
-
-        def exported(split, option="--split"):
-            outcome = posbench(f"export flip_flop -n 2 --seed 3 {option} {split}", self.folder)
-            return [json.loads(line)["tokens"] for line in outcome.stdout.splitlines()]
-
-        for split in ("train", "validation", "in_distribution", "ood_sparse"):
-            self.assertEqual(tokens(split), exported(split))
-        self.assertEqual(tokens("ood_sparse"), exported("test:ood_sparse", "--purpose"))
-        self.assertNotEqual(tokens("train"), tokens("validation"))
+    def test_sample_names_its_stream(self):
         for stream, said in (
             ("train", "stream train of flip_flop, seed 0: the samples that a run trains on"),
             ("ood_sparse", "stream test:ood_sparse of flip_flop, seed 0: the samples that a run tests on"),
@@ -97,13 +85,6 @@ class OptionEffects(Console):
             self.assertNotIn("written", posbench(arguments + " -q", self.folder).stderr)
             self.assertTrue((self.folder / path).exists())
         self.assertNotIn("written", posbench("report full", self.folder).stderr)
-
-    def test_a_pattern_leaves_out_what_the_settings_exclude_and_a_name_does_not(self):
-        settings = "run -s 1 -t flip_flop,reverse_string -e none --set model.attention=bidirectional --list-only"
-        self.refused(settings)
-        left = posbench(settings.replace("flip_flop", "flip_flo*"), self.folder)
-        self.assertEqual((left.returncode, left.stdout), (0, "reverse_string none 0\n"), left.stderr)
-        self.assertIn("leaves out flip_flop", left.stderr)
 
     def test_list_only_lists_the_experiments_and_runs_nothing(self):
         listed = posbench(f"{RUN} --list-only -o nothing", self.folder)

@@ -45,18 +45,6 @@ class UnfinishedRuns(Console):
         self.assertEqual(outcome.returncode, 0, outcome.stderr)
         self.assertIn("sweep: 1 of 4 experiments", outcome.stdout)
 
-    def test_a_continued_run_saves_losses_as_it_did(self):
-        run = "run --profile smoke -t parity_check -e none -q -o traced"
-        self.assertEqual(posbench(f"{run} --trace-loss", self.folder).returncode, 0)
-        [losses] = (self.folder / "traced/losses").iterdir()
-        whole = losses.read_bytes()
-        losses.unlink()
-        (self.folder / "traced/report.json").unlink()
-        (self.folder / "traced/experiments.jsonl").write_text("")
-        done = posbench(f"{run} --resume", self.folder)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(losses.read_bytes(), whole)
-
     def test_an_interrupted_run_is_reported_with_its_finished_experiments(self):
         many = RUN.replace("-s 2", "-s 200")  # so that only the signal ends it
         run = subprocess.Popen(
@@ -74,16 +62,6 @@ class UnfinishedRuns(Console):
         self.assertEqual(run.returncode, 130, error)
         finished = text_of(self.folder / "broken/experiments.jsonl").count("\n")
         self.assertIn(f"broken: {finished} of 800 experiments", posbench("report broken", self.folder).stdout)
-
-    def with_a_failure(self, name, status="failed"):
-        """Makes a finished run whose first experiment has failed."""
-        run = self.folder / name
-        shutil.copytree(self.folder / "full", run)
-        line = json.loads(self.lines[0])
-        line.update(status=status, reason="set by the test", splits=[], learning_curve=[], final_loss=None)
-        line.pop("crc32")
-        (run / "experiments.jsonl").write_text(json.dumps(line) + "\n" + "".join(self.lines[1:]))
-        return run
 
 
 if __name__ == "__main__":

@@ -47,15 +47,6 @@ class Messages(Case):
                 self.assertIn(b": File name too long", error)
                 self.assertNotIn(b"filesystem error", error)
 
-    def test_resume_without_a_run_starts_none(self):
-        for arguments, message in (
-            (["run", "--resume"], b"--resume needs -o DIR, the directory of the run to continue"),
-            (["run", "--resume", "-o", "missing"], b"--resume: missing has no run to continue"),
-        ):
-            with self.subTest(arguments=arguments):
-                self.assertIn(message, self.posbench(*arguments, code=2).stderr)
-                self.assertEqual(list(self.folder.iterdir()), [])
-
     def test_an_option_without_its_value_does_not_take_the_next_option(self):
         for arguments in (
             ["reproduce", "-o", "--list"],
@@ -84,13 +75,6 @@ class Messages(Case):
         self.posbench("export", "flip_flop", "-n", "1", "--format", "jsonl", "-o", "./--list")
         self.assertTrue((self.folder / "--list").exists())
 
-    def test_an_option_that_is_set_twice_is_refused(self):
-        done = self.posbench("run", "-e", "cope:positions=4,positions=16", "--dry-run", code=2)
-        self.assertIn(b"sets positions twice", done.stderr)
-        sweeps = ["--sweep", "model.width=32,64", "--sweep", "model.width=128"]
-        done = self.posbench("run", *sweeps, "--dry-run", code=2)
-        self.assertIn(b"--sweep has model.width twice; give all its values at once", done.stderr)
-
     def test_an_output_file_is_neither_an_input_nor_another_output(self):
         self.posbench(*TINY, "-e", "none", "-q", "-o", "run")
         report = (self.folder / "run/report.json").read_bytes()
@@ -112,27 +96,6 @@ class Messages(Case):
         self.assertFalse((self.folder / "x.jsonl").exists())
         self.posbench("report", "a.json", "-o", "new.json")
         self.posbench("report", "a.json", "-o", "new.json")  # a file that is no input is replaced
-
-    def test_options_that_contradict_each_other_are_refused(self):
-        for arguments in (
-            ["run", "--list-only", "--dry-run"],
-            ["run", "--list-only", "--show-config"],
-            ["run", "--dry-run", "--show-config"],
-            ["reproduce", "--list", "--dry-run"],
-            ["reproduce", "--list", "--judge-only"],
-            ["reproduce", "--judge-only", "--dry-run"],
-        ):
-            with self.subTest(arguments=arguments):
-                done = self.posbench(*arguments, code=2)
-                self.assertIn(b"excludes", done.stderr)
-                self.assertEqual(list(self.folder.iterdir()), [])
-
-    def test_a_format_that_ignores_an_option_is_refused(self):
-        self.posbench(*TINY, "-e", "none", "-q", "-o", "run")
-        for file in ("x.csv", "x.json"):
-            with self.subTest(file=file):
-                done = self.posbench("report", "run", "--metric", "loss", "-o", file, code=2)
-                self.assertIn(b"--metric needs --format console, markdown, latex or html", done.stderr)
 
     def test_a_program_name_that_is_not_utf8_is_no_failure(self):
         command = [b"\xff\xfeposbench", *TINY, "-e", "none", "-q", "-o", "run"]
@@ -211,28 +174,6 @@ class Messages(Case):
             with self.subTest(arguments=done.args):
                 text = (done.stdout + done.stderr).decode().replace("\r\n", "\n")
                 self.assertFalse([c for c in text if c != "\n" and not c.isprintable()], repr(text))
-
-    def test_merge_recommends_only_what_it_has(self):
-        self.posbench(*TINY, "-e", "none", "-q", "-o", "run")
-        self.posbench(*TINY, "-e", "none", "-q", "-o", "other")
-        done = self.posbench("merge", "run", "-o", "other", code=2)
-        self.assertEqual(done.stderr, b"posbench: other exists; add --force to replace it, or use another -o\n")
-        done = self.posbench("merge", "run/report.json", "-o", "new", code=2)
-        self.assertEqual(done.stderr, b"posbench: run/report.json is a file, expected the directory of a run\n")
-
-    def test_the_types_of_a_configuration_are_strict(self):
-        for section, value in (
-            ("model", {"width": "64"}),
-            ("model", {"tied_embeddings": "true"}),
-            ("training", {"steps": 2.5}),
-            ("training", {"learning_rate": "1e-3"}),
-            ("model", {"norm": 1}),
-            ("model", {"tied_embeddings": 1}),
-        ):
-            (self.folder / "config.json").write_text(json.dumps({"profile": "smoke", section: value}))
-            with self.subTest(value=value):
-                done = self.posbench("run", "--config", "config.json", "--show-config", code=2)
-                self.assertIn(b"expected", done.stderr)
 
 
 if __name__ == "__main__":

@@ -43,13 +43,6 @@ class Force(Case):
         (self.folder / "run/.posbench-0000000000000000.tmp").mkdir()
         self.posbench(*self.OLD, "--resume")
 
-    def test_models_that_are_missing_are_not_passed_over(self):
-        self.posbench(*self.OLD)
-        for model in (self.folder / "run/models").iterdir():
-            model.unlink()
-        done = self.posbench(*self.OLD, "--resume", code=2)
-        self.assertIn(b"is missing", done.stderr)
-
     def test_a_strangers_folder_is_not_replaced(self):
         for manifest in ("{}", "[]", '{"name": "app", "config": {}}', ""):
             with self.subTest(manifest=manifest):
@@ -139,15 +132,6 @@ class Folders(Case):
         self.assertIn("the run directory no longer exists", message)
         self.assertEqual(self.files("run"), before)
         self.posbench(*TINY, "-e", "none,cope", "-s", "2", "-q", "-o", "run", "--resume")
-
-    def test_a_run_whose_folder_vanished_does_not_say_that_anything_is_kept(self):
-        first = self.start(*LONG)
-        self.wait_for(lambda: len(self.lines()) >= 1, first)
-        shutil.move(self.folder / "run", self.folder / "gone")
-        message = first.stderr.read().decode()
-        self.assertEqual(first.wait(), 1, message)
-        self.assertNotIn("are stored", message)
-        self.assertFalse((self.folder / "run").exists())
 
 
 if __name__ == "__main__":

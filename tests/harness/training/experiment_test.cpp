@@ -63,12 +63,6 @@ TEST_CASE("thirty steps lower the loss") {
   CHECK(result.splits.size() == 7);
 }
 
-TEST_CASE("an example with a token outside the vocabulary fails its experiment with a message") {
-  const ExperimentResult result = run_alone(small_config("test_faulty", "none"));
-  CHECK(result.status == Status::failed);
-  CHECK_THAT(result.reason, ContainsSubstring("is faulty: token 7 at position 1 is outside the vocabulary of 3"));
-}
-
 TEST_CASE("an experiment that runs out of memory has no result") {
   const Suite suite = make_suite(small_config("parity_check", "none"));
   class NoMemory final : public ExperimentObserver {

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -16,9 +17,11 @@
 #include "harness/training/run_experiment.h"
 #include "harness/training/train.h"
 #include "model/optimizer.h"
+#include "results/reports/experiment_json.h"
 #include "results/types/learning_curve.h"
 #include "tasks/parts/examples.h"
 #include "tests/catch.h"
+#include "tests/harness/training/small_runs.h"
 
 using namespace posbench;
 
@@ -370,4 +373,26 @@ TEST_CASE("answers are laid out in slots for bidirectional models, and teacher f
   options.model.causal = true;
   options.evaluation.layout = AnswerLayout::slots;
   CHECK(options.layout() == Layout::slots);
+}
+
+TEST_CASE("validation on the splits changes nothing but the learning curve") {
+  const RunConfig plain = small_config("flip_flop", "rope");
+  RunConfig with_splits = plain;
+  with_splits.training.validate_splits = true;
+  CHECK(!to_json(plain)["training"].contains("validate_splits"));
+  CHECK(to_json(with_splits)["training"]["validate_splits"] == true);
+  const ExperimentResult without = run_alone(plain), with = run_alone(with_splits);
+  REQUIRE(with.learning_curve.size() == 2);
+  for (size_t n = 0; n < 2; ++n) {
+    const std::vector<SplitAccuracy>& splits = with.learning_curve[n].splits;
+    REQUIRE(splits.size() == 4);
+    CHECK(splits[0].split == "ood_dense");
+    CHECK(splits[3].split == "ood_sparse_length");
+  }
+  CHECK(without.learning_curve[1].splits.empty());
+  ExperimentResult stripped = with;
+  for (CurvePoint& point : stripped.learning_curve) point.splits.clear();
+  CHECK(stripped == without);
+  const ExperimentResult read = experiment_from_json(to_json(with), "test");
+  CHECK(read == with);
 }
