@@ -51,10 +51,10 @@ void drop_temporary(const fs::path& path) {
   }
 }
 
-SignalGuard::SignalGuard() {
+SignalGuard::SignalGuard(void (*handler)(int)) {
   interrupted = false;
   for (size_t n = 0; n < kSignals.size(); ++n) {
-    old_[n] = std::signal(kSignals[n], on_signal);
+    old_[n] = std::signal(kSignals[n], handler ? handler : on_signal);
     if (old_[n] == SIG_IGN) std::signal(kSignals[n], SIG_IGN);
   }
 }

@@ -18,7 +18,8 @@ class Interrupted : public std::runtime_error {
 /// ignored.
 class SignalGuard {
  public:
-  SignalGuard();
+  /// The signals call `handler` instead, if it is given.
+  explicit SignalGuard(void (*handler)(int) = nullptr);
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
   ~SignalGuard();

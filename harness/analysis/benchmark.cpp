@@ -158,7 +158,7 @@ void measure(const std::vector<std::unique_ptr<BenchmarkedModel>>& models, int r
 }
 
 MedianAndRange median_and_range(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return {values.front(), values[values.size() / 2], values.back()};
 }
 

@@ -1,14 +1,11 @@
 // `posbench board`: all encodings on all tasks in tiers with their costs, or ranked by aspects, and the user's
 // among them.
-#include "results/statistics/board.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,19 +13,14 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/describe.h"
 #include "harness/config/names.h"
-#include "harness/console/command.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
 #include "harness/runs/page_options.h"
-#include "results/presentation/aspect_ranking_text.h"
 #include "results/presentation/board_document.h"
-#include "results/presentation/board_text.h"
-#include "tasks/registry.h"
 
 namespace posbench {
 namespace {

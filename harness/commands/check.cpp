@@ -9,7 +9,6 @@
 #include "harness/commands/check_forms.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/forms.h"
-#include "harness/console/command.h"
 
 namespace posbench {
 namespace {

@@ -11,12 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/error.h"
 #include "base/parallel_for.h"
-#include "encodings/registry.h"
 #include "harness/check/certificate_json.h"
 #include "harness/check/certify.h"
 #include "harness/check/task_certificate.h"
@@ -24,11 +22,8 @@
 #include "harness/commands/describe.h"
 #include "harness/config/names.h"
 #include "harness/console/known_names.h"
-#include "harness/console/output.h"
 #include "harness/console/progress.h"
-#include "results/document/document.h"
 #include "results/json/json.h"
-#include "tasks/registry.h"
 
 namespace posbench {
 namespace {
@@ -186,20 +181,23 @@ struct Item {
   bool last = true;        // for pairs: the last item of this composition
 };
 
-using Certificate = std::variant<EncodingCertificate, TaskCertificate, ModelsCertificate>;
+/// A certificate as the output has it. Those of many models are added up before they are written.
+struct Certificate {
+  bool passed = false;
+  Json json = {};
+  Blocks blocks = {};
+  ModelsCertificate models = {};
+};
 
 Certificate certify(const Item& item) {
-  switch (item.kind) {
-    case Item::Kind::encoding:
-      return certify(Spec::parse(item.name));
-    case Item::Kind::task:
-      return certify_task(item.name);
-    case Item::Kind::block_options:
-      return certify_blocks(Spec::parse(item.name));
-    case Item::Kind::pairs:
-      return certify_pairs(item.name, item.first);
+  if (item.kind == Item::Kind::block_options) return {.models = certify_blocks(Spec::parse(item.name))};
+  if (item.kind == Item::Kind::pairs) return {.models = certify_pairs(item.name, item.first)};
+  if (item.kind == Item::Kind::encoding) {
+    const EncodingCertificate c = certify(Spec::parse(item.name));
+    return {c.passed, to_json(c), blocks_of(c), {}};
   }
-  return {};
+  const TaskCertificate c = certify_task(item.name);
+  return {c.passed(), to_json(c), blocks_of(c), {}};
 }
 
 /// Returns the items in the order of the output.
@@ -241,29 +239,25 @@ class Findings {
   explicit Findings(const Output& output) : output_(output) {}
 
   void add(const Item& item, const Certificate& certificate) {
-    switch (item.kind) {
-      case Item::Kind::encoding:
-        add(std::get<EncodingCertificate>(certificate), std::get<EncodingCertificate>(certificate).passed);
-        break;
-      case Item::Kind::task:
-        add(std::get<TaskCertificate>(certificate), std::get<TaskCertificate>(certificate).passed());
-        break;
-      case Item::Kind::block_options:
-        models_ +=
-            add("block_options", item.name, "with options of blocks", std::get<ModelsCertificate>(certificate));
-        break;
-      case Item::Kind::pairs:
-        composition_.add(std::get<ModelsCertificate>(certificate));
-        if (item.last)
-          pairs_ += add("pairs", item.name, "over pairs of encodings", std::exchange(composition_, {}));
-        break;
-    }
+    const bool is_pairs = item.kind == Item::Kind::pairs;
+    if (!is_pairs && item.kind != Item::Kind::block_options)
+      return add("certificates", certificate.json, certificate.blocks, certificate.passed);
+    models_.add(certificate.models);
+    if (!item.last) return;
+    (is_pairs ? pairs_ : block_options_) += models_.certificates;
+    Json json = to_json(models_);
+    json["encoding"] = item.name;
+    add(is_pairs ? "pairs" : "block_options", json,
+        blocks_of(item.name, is_pairs ? "over pairs of encodings" : "with options of blocks", models_),
+        models_.passed());
+    models_ = {};
   }
 
   /// Writes what is not written yet.
   void finish(bool variants) {
     if (variants)
-      show({Text{fmt::format("{} models with options of blocks, {} over pairs of encodings", models_, pairs_)}});
+      show({Text{
+          fmt::format("{} models with options of blocks, {} over pairs of encodings", block_options_, pairs_)}});
     if (output_.format) write_document(output_, document_);
   }
 
@@ -280,28 +274,18 @@ class Findings {
     std::fflush(stdout);
   }
 
-  void add(const auto& certificate, bool passed) {
+  void add(const char* key, Json json, Blocks blocks, bool passed) {
     passed_ = passed_ && passed;
-    result_["certificates"].push_back(to_json(certificate));
-    show(blocks_of(certificate));
-  }
-
-  /// Returns the number of certificates.
-  int add(const char* key, const std::string& name, const std::string& what, const ModelsCertificate& models) {
-    passed_ = passed_ && models.passed();
-    show(blocks_of(name, what, models));
-    Json json = to_json(models);
-    json["encoding"] = name;
     result_[key].push_back(std::move(json));
-    return models.certificates;
+    show(std::move(blocks));
   }
 
   const Output& output_;
   bool passed_ = true, is_begun_ = false;
-  int models_ = 0, pairs_ = 0;
+  int block_options_ = 0, pairs_ = 0;  // models
   Json result_{{"certificates", Json::array()}};
   Document document_{.title = "", .blocks = {}, .json = [this] { return result_; }};
-  ModelsCertificate composition_;  // the sum over the pairs so far
+  ModelsCertificate models_;  // the sum over the items of an encoding so far
 };
 
 }  // namespace

@@ -32,7 +32,6 @@
 #include "base/thread_pool.h"
 #include "harness/commands/check_forms.h"
 #include "harness/console/message.h"
-#include "harness/console/output.h"
 #include "harness/console/progress.h"
 #include "harness/console/read_reports.h"
 #include "harness/runs/provenance.h"

@@ -1,5 +1,4 @@
-#include "harness/commands/command_line.h"
-
+// Parses the command line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +16,6 @@
 #include "harness/console/completion.h"
 #include "harness/console/help.h"
 #include "harness/console/known_names.h"
-#include "harness/console/licenses.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/exchange/plugins.h"

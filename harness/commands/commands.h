@@ -32,4 +32,7 @@ void add_score(CommandLine&);
 
 void add_completion(CommandLine&);
 
+/// Parses the command line and runs its command. Returns the exit code.
+int run_command_line(int argc, char** argv);
+
 }  // namespace posbench

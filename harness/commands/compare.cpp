@@ -18,12 +18,9 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/spec.h"
-#include "base/text.h"
 #include "harness/commands/commands.h"
 #include "harness/config/names.h"
 #include "harness/config/user_files.h"
-#include "harness/console/command.h"
-#include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/selection.h"
@@ -45,13 +42,17 @@ struct CompareRequest {
   Output output;
 };
 
+std::set<std::string> encodings_in(const Report& report) {
+  std::set<std::string> encodings;
+  for (const ExperimentResult& experiment : report.experiments) encodings.insert(experiment.id.encoding);
+  return encodings;
+}
+
 /// Throws InputError if the reports have no encoding in common, but one encoding with different options.
 void check_encodings(const NamedReport& baseline, std::span<const NamedReport> candidates) {
-  std::set<std::string> before, after;
-  for (const ExperimentResult& one : baseline.report.experiments) before.insert(one.id.encoding);
-  for (const NamedReport& candidate : candidates) {
-    for (const ExperimentResult& one : candidate.report.experiments) after.insert(one.id.encoding);
-  }
+  const std::set<std::string> before = encodings_in(baseline.report);
+  std::set<std::string> after;
+  for (const NamedReport& candidate : candidates) after.merge(encodings_in(candidate.report));
   if (std::ranges::any_of(before, [&](const std::string& name) { return after.contains(name); })) return;
   for (const std::string& ours : before) {
     for (const std::string& theirs : after) {
@@ -63,16 +64,11 @@ void check_encodings(const NamedReport& baseline, std::span<const NamedReport> c
   }
 }
 
-/// Reads a report. Throws InputError if no experiment is finished.
-Report read_finished(const std::filesystem::path& path) {
+/// Reads a report without the counts that no comparison by the metric uses. They are most of a long report. Throws
+/// InputError if no experiment is finished.
+Report read_compared(const std::filesystem::path& path, Metric metric) {
   Report report = read_run_report(path);
   check_finished(report, path);
-  return report;
-}
-
-/// Reads a report without the counts that no comparison by the metric uses. They are most of a long report.
-Report read_compared(const std::filesystem::path& path, Metric metric) {
-  Report report = read_finished(path);
   const bool needs_lengths = metric == Metric::sequence_over_lengths || metric == Metric::token_over_lengths;
   for (ExperimentResult& experiment : report.experiments) {
     for (SplitResult& split : experiment.splits) {
@@ -93,12 +89,6 @@ std::string find_encoding(const std::string& text, const std::set<std::string>& 
   return *found.begin();
 }
 
-std::set<std::string> encodings_of(const Report& report) {
-  std::set<std::string> encodings;
-  for (const ExperimentResult& experiment : report.experiments) encodings.insert(experiment.id.encoding);
-  return encodings;
-}
-
 /// Compares two encodings of one report.
 Comparison compare_between(const CompareRequest& request) {
   const std::vector<std::string> texts = split_specs(*request.between);
@@ -111,7 +101,7 @@ Comparison compare_between(const CompareRequest& request) {
   if (!request.match.empty())
     throw InputError("--between and --match exclude each other; --match compares encodings of two reports");
   const Report report = read_compared(request.baseline, request.options.metric);
-  const std::set<std::string> known = encodings_of(report);
+  const std::set<std::string> known = encodings_in(report);
   const std::string one = find_encoding(texts[0], known), other = find_encoding(texts[1], known);
   if (one == other)
     throw InputError(fmt::format("--between is '{}', expected two different encodings", *request.between));
@@ -135,9 +125,9 @@ Comparison compare_with_stored(const CompareRequest& request) {
   const NamedReport candidate{request.baseline.string(), mine};
   CompareOptions options = request.options;
   StoredBaselines found = find_stored(candidate, stored, options.allow_different_budget);
-  std::set<std::string> own = encodings_of(mine), others = own;
+  std::set<std::string> own = encodings_in(mine), others = own;
   for (const std::string& encoding : stored) others.erase(encoding);
-  for (const std::string& encoding : encodings_of(found.report)) {
+  for (const std::string& encoding : encodings_in(found.report)) {
     for (const std::string& other : others.empty() ? own : others) {
       if (encoding != other) options.match.emplace_back(encoding, other);
     }
@@ -175,7 +165,6 @@ int compare(const CompareRequest& request) {
   select(request.selection, comparison);
   const int code = request.fail_on_regression && has_regression(comparison) ? 1 : 0;
   write_document(request.output, make_comparison_document(std::move(comparison)));
-  write_path(request.output.file);
   return code;
 }
 

@@ -72,7 +72,11 @@ std::vector<std::string> tasks_of(const ClaimFile&);
 /// Returns a row for each claim: name, verdicts, statement and kind.
 Table claims_table(std::span<const ClaimFile* const>);
 
-/// Adds the claims about an encoding or a task, if there are any: `names_of` is encodings_of or tasks_of.
-void add_claims_about(const std::string& name, std::vector<std::string> (*names_of)(const ClaimFile&), Document&);
+/// Returns the claims about an encoding or a task: `names_of` is encodings_of or tasks_of.
+std::vector<const ClaimFile*> claims_about(const std::string& name,
+                                           std::vector<std::string> (*names_of)(const ClaimFile&));
+
+/// Adds these claims, if there are any.
+void add_claims(const std::vector<const ClaimFile*>&, Document&);
 
 }  // namespace posbench

@@ -149,13 +149,17 @@ Table claims_table(std::span<const ClaimFile* const> files) {
   return table;
 }
 
-void add_claims_about(const std::string& name, std::vector<std::string> (*names_of)(const ClaimFile&),
-                      Document& document) {
+std::vector<const ClaimFile*> claims_about(const std::string& name,
+                                           std::vector<std::string> (*names_of)(const ClaimFile&)) {
   std::vector<const ClaimFile*> files;
   for (const ClaimFile& file : claim_files()) {
     const std::vector<std::string> names = names_of(file);
     if (std::ranges::find(names, name) != names.end()) files.push_back(&file);
   }
+  return files;
+}
+
+void add_claims(const std::vector<const ClaimFile*>& files, Document& document) {
   if (files.empty()) return;
   document.blocks.push_back(Heading{"Claims"});
   document.blocks.push_back(claims_table(files));

@@ -11,7 +11,6 @@
 
 #include "encodings/aliases.h"
 #include "encodings/presets.h"
-#include "encodings/registry.h"
 #include "encodings/requirements.h"
 #include "harness/commands/describe.h"
 #include "harness/config/embedded_data.h"
@@ -79,7 +78,7 @@ Facts select_facts(const EncodingInfo& info, bool is_first) {
   return facts;
 }
 
-/// Returns the kernel that an encoding on the board needs, given "rope" or "rope (runs/mine)"; "-" if it is the user's.
+/// Returns the kernel of an encoding on the board, given "rope" or "rope (runs/mine)"; "-" if it is the user's.
 std::string kernel_text(const std::string& row) {
   const std::string encoding = row.substr(0, row.find(" ("));
   return find_entry(encoding) == nullptr ? "-" : to_string(kernel_of(Spec::parse(encoding)));
@@ -92,15 +91,13 @@ Json document_json(const std::string& name, const EncodingCard& card, const Boar
   json["encoding"] = name;
   json.update(to_json(card, texts));
   json["claims"] = Json::array();
-  for (const ClaimFile& file : claim_files()) {
-    const std::vector<std::string> names = encodings_of(file);
-    if (std::ranges::find(names, name) == names.end()) continue;
+  for (const ClaimFile* file : claims_about(name, encodings_of)) {
     json["claims"].push_back(
-        {{"claim", file.claim.name},
-         {"confirmation", confirmation_cell(stored_result(file, ClaimSize::confirmation)).text},
-         {"verdict", to_string(stored_result(file, ClaimSize::reduced).verdict)},
-         {"at_full_size", to_string(stored_result(file, ClaimSize::full).verdict)},
-         {"statement", file.claim.statement}});
+        {{"claim", file->claim.name},
+         {"confirmation", confirmation_cell(stored_result(*file, ClaimSize::confirmation)).text},
+         {"verdict", to_string(stored_result(*file, ClaimSize::reduced).verdict)},
+         {"at_full_size", to_string(stored_result(*file, ClaimSize::full).verdict)},
+         {"statement", file->claim.statement}});
   }
   return json;
 }
@@ -169,7 +166,7 @@ Document encoding_document(const std::string& name, const BoardResults& results)
   document.brief = document.blocks;
   document.rest = "results on each task, claims, properties and options, as far as there are any";
   add(card_details(*card), document.blocks);
-  add_claims_about(name, encodings_of, document);
+  add_claims(claims_about(name, encodings_of), document);
   document.page_blocks = card_summary(*card);  // a page begins with the results
   document.page_blocks.insert(document.page_blocks.end(),
                               document.blocks.begin() + static_cast<std::ptrdiff_t>(document.brief.size()),

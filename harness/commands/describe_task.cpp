@@ -177,7 +177,7 @@ Document task_document(const std::string& spec, const BoardResults& results, boo
     document.blocks.push_back(
         Text{fmt::format("The board has no result of it. 'posbench run -t {}' makes some.", for_shell(spec))});
   }
-  add_claims_about(name, tasks_of, document);
+  add_claims(claims_about(name, tasks_of), document);
   document.json = [&results, entry, task] {
     Json json = entry == nullptr ? Json::object() : to_json(*entry);
     if (task)

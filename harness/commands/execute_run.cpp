@@ -5,9 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <csignal>
 #include <cstddef>
 #include <cstring>
 #include <ctime>
@@ -32,14 +30,9 @@
 #include "harness/commands/run_observer.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
-#include "harness/console/progress.h"
-#include "harness/console/summary.h"
-#include "harness/console/terminal.h"
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/provenance.h"
 #include "harness/runs/reuse.h"
-#include "harness/runs/run_directory.h"
-#include "harness/runs/suite.h"
 #include "harness/runs/time_estimate.h"
 
 namespace posbench {
@@ -139,14 +132,7 @@ void run_pending(const ExecutionOptions& request, const Suite& suite, int jobs, 
   directory.make_folders();
   if (request.trace_loss) make_folder(path / kLossFolder);
 
-  RunObserver observer({.checkpoint_every = request.checkpoint_every,
-                        .models = request.save_models,
-                        .losses = request.trace_loss,
-                        .validations = request.verbose,
-                        .experiments = missing,
-                        .jobs = at_once,
-                        .work = total_work},
-                       directory);
+  RunObserver observer(request, {missing, at_once, total_work}, directory);
   run_suite(tuning, jobs, interruption, observer, request.threads);
   if (!interruption.stop_requested()) {
     tune(pending, suite.tuning,
@@ -217,28 +203,6 @@ void print_plan(const Suite& suite, int jobs, int threads, bool is_full) {
         fmt::format("up to {} times the training if models still gain (training.extend_while_gaining)", most)});
   write_document({}, document);
 }
-
-/// Makes signals that end the process request the stop of `interruption` instead, while it lives. A signal that
-/// the caller ignores, as nohup does, stays ignored.
-class Signals {
- public:
-  Signals() {
-    interruption = std::stop_source();
-    for (size_t n = 0; n < kSignals.size(); ++n) {
-      old_[n] = std::signal(kSignals[n], on_signal);
-      if (old_[n] == SIG_IGN) std::signal(kSignals[n], SIG_IGN);
-    }
-  }
-  ~Signals() {
-    for (size_t n = 0; n < kSignals.size(); ++n) std::signal(kSignals[n], old_[n]);
-  }
-  Signals(const Signals&) = delete;
-  Signals& operator=(const Signals&) = delete;
-
- private:
-  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
-  std::array<void (*)(int), kSignals.size()> old_{};
-};
 
 /// Runs the unfinished experiments, measures the trivial predictors and writes the report. Empty if it was
 /// interrupted.
@@ -313,7 +277,8 @@ int execute_run(const RunConfig& config, const ExecutionOptions& request) {
     return 0;
   }
 
-  const Signals signals;
+  interruption = std::stop_source();
+  const SignalGuard signals(on_signal);
   Manifest manifest{.config = to_json(config),
                     .context = provenance(request.command),
                     .shard = request.shard,

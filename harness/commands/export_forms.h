@@ -38,8 +38,6 @@ struct ExportRequest {
 
 // Each throws InputError before anything is written. The functions that return an exit code can be interrupted.
 
-/// Writes samples of a task and their manifest.
-int export_samples(ExportRequest);
 /// Writes reference vectors of an encoding and their manifest.
 void export_vectors(ExportRequest);
 /// Writes the logits of a model, their manifest and the model.

@@ -1,8 +1,8 @@
 // `posbench list`: all names of one kind.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,18 +11,14 @@
 
 #include "base/enum_names.h"
 #include "encodings/presets.h"
-#include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/describe.h"
-#include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
-#include "harness/console/command.h"
 #include "harness/console/known_names.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "results/document/wrap.h"
 #include "results/json/json.h"
-#include "tasks/registry.h"
 
 namespace posbench {
 namespace {
@@ -199,7 +195,8 @@ void print_list(const ListRequest& request) {
   } else if (request.markdown) {
     print_text("{}", index_page(*request.kind));
   } else {
-    print_text("{}", list_text(*request.kind, list_width()));
+    constexpr int kNoLimit = std::numeric_limits<int>::max();  // other programs read a list by line
+    print_text("{}", list_text(*request.kind, is_terminal() ? console_width() : kNoLimit));
   }
 }
 

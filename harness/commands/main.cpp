@@ -1,11 +1,14 @@
 // The program. Exit codes: 0 success; 1 the command ran and the answer is no, or the machine failed (disk, memory,
 // output); 2 invalid usage or input; 3 a defect of posbench; 130 interrupted.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -13,13 +16,11 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/signals.h"
 #include "base/system.h"
-#include "harness/commands/command_line.h"
+#include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
 #include "harness/console/message.h"
-#include "harness/console/standard_streams.h"
 #include "harness/exchange/plugins.h"
 #include "model/kernels.h"
 
@@ -70,6 +71,27 @@ int run_catching(int argc, char** argv) {
     write_defect("an exception without a text");
   }
   return 3;
+}
+
+/// Opens the descriptors that the caller has closed. Otherwise the files of a run would get them, and messages
+/// would be written into these files. Writing to a closed standard output fails; a closed standard error is
+/// ignored.
+void open_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(descriptor, F_GETFD) >= 0) continue;
+    const int opened =
+        open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY);  // gets the lowest free descriptor
+    if (opened >= 0 && opened != descriptor) close(opened);
+  }
+}
+
+/// Flushes standard output. Returns false, after a message, if something could not be written.
+bool flush_output() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  write_error(fmt::format("cannot write to standard output{}{}", errno != 0 ? ": " : "",
+                          errno != 0 ? std::strerror(errno) : ""));
+  return false;
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 #include "base/error.h"
 #include "harness/commands/commands.h"
 #include "harness/config/user_files.h"
-#include "harness/console/command.h"
-#include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
 #include "harness/console/selection.h"
@@ -35,7 +33,6 @@ void report(const ReportRequest& request) {
   const std::vector<NamedReport> runs = name_reports(request.runs, reports);
   write_document(request.output,
                  read_user_files([&] { return make_report_document(runs, request.choice, page_options()); }));
-  write_path(request.output.file);
 }
 
 }  // namespace

@@ -18,7 +18,6 @@
 #include "harness/commands/execute_run.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/user_files.h"
-#include "harness/console/command.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/console/progress.h"
@@ -26,7 +25,6 @@
 #include "harness/runs/confirmation.h"
 #include "harness/runs/provenance.h"
 #include "harness/runs/reuse.h"
-#include "harness/runs/run_directory.h"
 #include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
 #include "harness/runs/time_estimate.h"
@@ -153,7 +151,6 @@ Document plan_document(const ClaimPlan& plan, const ReproduceRequest& request, c
   }
   status.clear();
   Document document;
-  document.rows = [table] { return table; };
   document.json = [table] { return to_json(table); };
   document.blocks.emplace_back(table);
   document.blocks.emplace_back(

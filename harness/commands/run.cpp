@@ -22,12 +22,10 @@
 #include "harness/config/names.h"
 #include "harness/config/sweep.h"
 #include "harness/config/user_files.h"
-#include "harness/console/command.h"
 #include "harness/console/message.h"
 #include "harness/console/output.h"
 #include "harness/runs/loss_trace.h"
 #include "harness/runs/provenance.h"
-#include "harness/runs/run_directory.h"
 #include "harness/runs/run_record.h"
 #include "harness/runs/suite.h"
 #include "results/types/experiment_result.h"
@@ -128,10 +126,7 @@ void print_list(const Suite& suite) {
 bool continues_stored_run(const Request& request) {
   if (!request.resume) return false;
   if (!request.directory) throw InputError("--resume needs -o DIR, the directory of the run to continue");
-  const ConfigArguments& c = request.config;
-  if (c.profile || c.file || c.tasks || c.encodings || c.seeds || c.learning_rates || c.extend ||
-      c.match_compute || !c.settings.empty() || !c.sweeps.empty())
-    return false;
+  if (request.config != ConfigArguments{}) return false;
   if (!std::filesystem::exists(*request.directory / kManifestFile))
     throw InputError(
         fmt::format("--resume: {} has no run to continue; correct -o, or give the options of a new run",

@@ -44,10 +44,10 @@ std::string outcome(const ExperimentResult& result) {
 
 }  // namespace
 
-RunObserver::RunObserver(const ObserverOptions& options, RunDirectory& directory)
-    : options_(options), directory_(directory), progress_("training", options.work) {
+RunObserver::RunObserver(const ExecutionOptions& options, const PendingWork& pending, RunDirectory& directory)
+    : options_(options), pending_(pending), directory_(directory), progress_("training", pending.work) {
   checkpoint_seconds = options.checkpoint_every;
-  progress_.set_progress(0, options.experiments);
+  progress_.set_progress(0, pending.results);
   for (const auto& [id, finished] : directory.finished()) finished_before_.insert(id);
 }
 
@@ -74,7 +74,7 @@ void RunObserver::on_checkpoint(const Experiment& e, const Model& model, const L
 void RunObserver::on_progress(double cost) { progress_.advance(cost); }
 
 void RunObserver::on_trained(const Experiment& e, const Model& model, const Parameters& parameters) {
-  if (!options_.models) return;
+  if (!options_.save_models) return;
   directory_.check_in_place();
   save_model(model_path(directory_.path(), e.id()), e, model, parameters);
 }
@@ -97,7 +97,7 @@ void RunObserver::on_jobs_reduced(int jobs, Resource lacking) {
   progress_.write(fit_line(fmt::format(
       "{} for {} experiments at once; continuing with {}",
       lacking == Resource::memory ? "memory is too small" : "the system starts too few threads (ulimit -u)",
-      options_.jobs, jobs)));
+      pending_.jobs, jobs)));
 }
 
 double RunObserver::resume(const Experiment& e, const Model& model, LearningRateSweep& sweep) const {
@@ -114,7 +114,7 @@ double RunObserver::resume(const Experiment& e, const Model& model, LearningRate
 }
 
 void RunObserver::show_validation(const ExperimentId& id, std::optional<double> rate, const CurvePoint& point) {
-  if (!options_.validations) return;
+  if (!options_.verbose) return;
   std::string text =
       fmt::format("{} on {}, seed {}{}: step {}, loss {:.4f}, validation {}\n", id.encoding, id.task, id.seed,
                   rate ? fmt::format(", learning rate {}", *rate) : "", point.step, point.loss.value_or(NAN),
@@ -125,16 +125,16 @@ void RunObserver::show_validation(const ExperimentId& id, std::optional<double> 
 }
 
 void RunObserver::show_finished(const ExperimentResult& result, double seconds) {
-  progress_.set_progress(++done_, options_.experiments);
+  progress_.set_progress(++done_, pending_.results);
   if (is_quiet()) return;
-  const std::string left = done_ < options_.experiments ? "; " + progress_.time_left() : "";
+  const std::string left = done_ < pending_.results ? "; " + progress_.time_left() : "";
   progress_.write(fit_line(fmt::format("[{}/{}] {} on {}, seed {}: {} ({} of core time{})", done_,
-                                       options_.experiments, result.id.encoding, result.id.task, result.id.seed,
+                                       pending_.results, result.id.encoding, result.id.task, result.id.seed,
                                        to_printable(outcome(result)), format_duration(seconds), left)));
 }
 
 std::filesystem::path RunObserver::losses_path(const Experiment& e) const {
-  if (!options_.losses || finished_before_.contains(e.id())) return {};
+  if (!options_.trace_loss || finished_before_.contains(e.id())) return {};
   return trace_path(directory_.path(), e.id());
 }
 

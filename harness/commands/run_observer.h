@@ -7,24 +7,22 @@
 #include <set>
 #include <vector>
 
+#include "harness/commands/execute_run.h"
 #include "harness/console/progress.h"
-#include "harness/runs/run_directory.h"
 #include "harness/runs/suite.h"
 
 namespace posbench {
 
-struct ObserverOptions {
-  double checkpoint_every = 60;         // seconds of an experiment
-  bool models = false, losses = false;  // the files besides the results
-  bool validations = false;             // print each one
-  size_t experiments = 0, jobs = 0;     // results that are missing, and experiments at once
-  double work = 0;                      // of all experiments, as on_progress counts it
+/// The part of a run that is left.
+struct PendingWork {
+  size_t results = 0, jobs = 0;  // results that are missing, and experiments at once
+  double work = 0;               // of all experiments, as on_progress counts it
 };
 
 class RunObserver final : public ExperimentObserver {
  public:
-  /// The directory must outlive the object.
-  RunObserver(const ObserverOptions&, RunDirectory&);
+  /// The options and the directory must outlive the object.
+  RunObserver(const ExecutionOptions&, const PendingWork&, RunDirectory&);
 
   double on_start(const Experiment&, const Model&, LearningRateSweep&) override;
   void on_step(const Experiment&, const LearningRateSweep&) override;
@@ -45,7 +43,8 @@ class RunObserver final : public ExperimentObserver {
   void show_validation(const ExperimentId&, std::optional<double> rate, const CurvePoint&);
   void show_finished(const ExperimentResult&, double seconds);
 
-  ObserverOptions options_;
+  const ExecutionOptions& options_;
+  const PendingWork pending_;
   RunDirectory& directory_;
   mutable Progress progress_;
   size_t done_ = 0;

@@ -13,8 +13,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "harness/commands/commands.h"
-#include "harness/config/config.h"
-#include "harness/console/command.h"
 #include "harness/console/output.h"
 #include "harness/exchange/sample_set.h"
 #include "harness/training/samples.h"

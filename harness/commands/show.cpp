@@ -14,13 +14,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "encodings/registry.h"
 #include "harness/commands/commands.h"
 #include "harness/commands/describe.h"
-#include "harness/config/config.h"
 #include "harness/config/embedded_data.h"
 #include "harness/config/names.h"
-#include "harness/console/command.h"
 #include "harness/console/known_names.h"
 #include "harness/console/output.h"
 #include "harness/console/read_reports.h"
@@ -31,7 +28,6 @@
 #include "results/statistics/claims.h"
 #include "results/statistics/comparison.h"
 #include "results/types/metric.h"
-#include "tasks/registry.h"
 
 namespace posbench {
 namespace {
@@ -157,10 +153,16 @@ std::optional<Document> model_document(const std::string& name) {
   return document;
 }
 
+/// Returns "not run", given "Not_run".
+std::string in_words(const std::string& text) {
+  std::string words = lower_case(text);
+  std::ranges::replace(words, '_', ' ');
+  return words;
+}
+
 /// Describes a verdict on a claim or of a comparison, given "weaker" or "not_run".
 std::optional<Document> verdict_document(const std::string& text) {
-  std::string called = lower_case(text);
-  std::ranges::replace(called, '_', ' ');
+  const std::string called = in_words(text);
   Document document{.title = fmt::format("{} (verdict)", called), .blocks = {}};
   for (const Verdict verdict : kComparisonVerdicts) {
     if (called != to_string(verdict)) continue;
@@ -183,8 +185,7 @@ std::optional<Document> verdict_document(const std::string& text) {
 
 /// Explains a term of the documents, regardless of case.
 std::optional<Document> term_document(const std::string& text) {
-  std::string given = lower_case(text);
-  std::ranges::replace(given, '_', ' ');
+  const std::string given = in_words(text);
   for (const Term& term : glossary()) {
     const auto is_alias = [&](const std::string& alias) { return given == alias || lower_case(text) == alias; };
     if (given != term.name && std::ranges::none_of(term.aliases, is_alias)) continue;
@@ -222,20 +223,16 @@ void add_layers(const Spec& spec, std::optional<int> layers, Document& document)
 
 /// Describes an aspect, given "state tracking" or "aspect:state_tracking", and its tasks.
 std::optional<Document> aspect_document(const std::string& text) {
-  std::string given = lower_case(text);
-  std::ranges::replace(given, ' ', '_');
-  for (const Aspect aspect : names_of(Aspect{}).values()) {
-    const std::string name = to_string(aspect);
-    std::string item = "aspect:" + name;
-    std::ranges::replace(item, ' ', '_');
-    if (given != item && given != item.substr(item.find(':') + 1)) continue;
-    return Document{
-        .title = fmt::format("{} (aspect)", name),
-        .blocks = {Facts{{{"meaning", meaning(aspect)},
-                          {"tasks", fmt::format("{}", fmt::join(texts(select_tasks(item)), ", ")), Names::tasks},
-                          {"example", fmt::format("posbench run -e mine,none -t {}", item)}}}}};
-  }
-  return std::nullopt;
+  const std::string given = in_words(text), name = given.substr(given.find(':') + 1);
+  const std::optional<Aspect> aspect = names_of(Aspect{}).find(name);
+  if (!aspect || (given != name && given != "aspect:" + name)) return std::nullopt;
+  std::string item = "aspect:" + name;
+  std::ranges::replace(item, ' ', '_');
+  return Document{
+      .title = fmt::format("{} (aspect)", name),
+      .blocks = {Facts{{{"meaning", meaning(*aspect)},
+                        {"tasks", fmt::format("{}", fmt::join(texts(select_tasks(item)), ", ")), Names::tasks},
+                        {"example", fmt::format("posbench run -e mine,none -t {}", item)}}}}};
 }
 
 /// Adds the results of the user's reports, which the board names "rope (runs/mine)".

@@ -1,4 +1,5 @@
-// The index of a site, and the page that counts the claims.
+#include "harness/commands/site_index.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,7 +10,6 @@
 #include <vector>
 
 #include "encodings/aliases.h"
-#include "harness/commands/site_pages.h"
 #include "harness/console/selection.h"
 #include "harness/runs/claims.h"
 #include "harness/runs/page_options.h"
@@ -89,14 +89,11 @@ void add_encodings(const Site& site, Document& document) {
   std::map<std::string, BoardCounts> counts = count_tasks(board);
   for (const std::string& name : sort_encodings(site, common)) {
     const BoardCounts& count = counts[name];
-    const auto claims = std::ranges::count_if(claim_files(), [&](const ClaimFile& file) {
-      const std::vector<std::string> names = encodings_of(file);
-      return std::ranges::find(names, name) != names.end();
-    });
     table.rows.push_back({name, family_of(name), mean_text(common, name), mean_text(all, name),
                           fmt::format("{}", count.in_first_tier), fmt::format("{}", count.learned),
                           fmt::format("{}", count.tasks), count.cost.empty() ? "-" : count.cost,
-                          fmt::format("{}", claims), fmt::format("{}", fmt::join(aliases_of(name), ", "))});
+                          fmt::format("{}", claims_about(name, encodings_of).size()),
+                          fmt::format("{}", fmt::join(aliases_of(name), ", "))});
   }
   document.blocks.push_back(Heading{"Encodings"});
   document.blocks.push_back(std::move(table));

@@ -43,6 +43,19 @@ Json read_config_file(const std::filesystem::path& path) {
   return json;
 }
 
+/// Adds the seeds of "5" or "8..12". Returns false if the text is neither, or has a seed that was added before.
+bool add_seeds(std::string_view text, std::vector<std::uint64_t>& seeds) {
+  const size_t dots = text.find("..");
+  const std::optional<std::uint64_t> first = parse_seed(text.substr(0, dots));
+  const std::optional<std::uint64_t> last = dots == text.npos ? first : parse_seed(text.substr(dots + 2));
+  if (!first || !last || *last < *first || *last - *first >= static_cast<std::uint64_t>(kMaxSeeds)) return false;
+  for (std::uint64_t seed = *first; seed <= *last; ++seed) {
+    if (std::ranges::find(seeds, seed) != seeds.end()) return false;
+    seeds.push_back(seed);
+  }
+  return true;
+}
+
 }  // namespace
 
 ExperimentOptions RunConfig::for_task(const std::string& task) const {
@@ -84,23 +97,6 @@ std::optional<std::uint64_t> parse_seed(std::string_view text) {
   if (error != std::errc{} || end != text.data() + text.size() || seed > kMaxSeed) return std::nullopt;
   return seed;
 }
-
-namespace {
-
-/// Adds the seeds of "5" or "8..12". Returns false if the text is neither, or has a seed that was added before.
-bool add_seeds(std::string_view text, std::vector<std::uint64_t>& seeds) {
-  const size_t dots = text.find("..");
-  const std::optional<std::uint64_t> first = parse_seed(text.substr(0, dots));
-  const std::optional<std::uint64_t> last = dots == text.npos ? first : parse_seed(text.substr(dots + 2));
-  if (!first || !last || *last < *first || *last - *first >= static_cast<std::uint64_t>(kMaxSeeds)) return false;
-  for (std::uint64_t seed = *first; seed <= *last; ++seed) {
-    if (std::ranges::find(seeds, seed) != seeds.end()) return false;
-    seeds.push_back(seed);
-  }
-  return true;
-}
-
-}  // namespace
 
 std::vector<std::uint64_t> parse_seeds(const std::string& text) {
   std::vector<std::uint64_t> seeds;

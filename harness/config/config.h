@@ -49,6 +49,7 @@ struct ConfigArguments {
   std::vector<std::string> settings;         // "model.width=128"
   std::vector<std::string> sweeps;           // "model.width=32,64,128"
   std::optional<std::string> match_compute;  // the base encoding
+  bool operator==(const ConfigArguments&) const = default;
 };
 
 /// Applies the profile, then the file (a configuration, or a report, whose run it repeats), then the flags. A

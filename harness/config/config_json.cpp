@@ -250,7 +250,7 @@ void overlay(const Json& json, const std::string& where, RunConfig& config) {
         read_splits(value, key, config);
       } else if (key == "overrides") {
         read_overrides(value, key, config);
-      } else if (std::find(known.begin(), known.end(), key) == known.end()) {
+      } else if (std::ranges::find(known, key) == known.end()) {
         refuse(key, fmt::format("unknown key{} (known: {})", did_you_mean(key, known), fmt::join(known, ", ")));
       }
     } catch (const InputError& error) {

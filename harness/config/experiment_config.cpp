@@ -10,8 +10,7 @@ namespace {
 
 bool has_split(const std::string& task, const std::string& name) {
   const std::vector<TaskInfo::Split>& splits = tasks().find(task).info.splits;
-  return std::any_of(splits.begin(), splits.end(),
-                     [&](const TaskInfo::Split& split) { return split.name == name; });
+  return std::ranges::find(splits, name, &TaskInfo::Split::name) != splits.end();
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,18 +20,13 @@
 namespace posbench {
 namespace {
 
-bool same_but_for_case(const std::string& a, const std::string& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
-
 Spec named_encoding(Spec spec);
 
 const std::string kAspect = "aspect:";
 
-bool is_all(const std::string& item) { return same_but_for_case(item, "all"); }
+bool is_all(const std::string& item) { return lower_case(item) == "all"; }
 
-bool is_aspect(const std::string& item) { return same_but_for_case(item.substr(0, kAspect.size()), kAspect); }
+bool is_aspect(const std::string& item) { return lower_case(item).starts_with(kAspect); }
 
 /// Returns true if the item names an ability that a task tests. A marked task does not count, as in the scores of
 /// aspects.
@@ -48,7 +42,7 @@ std::string registered(const Registry<Entry>& registry, const std::string& text)
   if (registry.contains(text)) return text;
   std::vector<std::string> alike;
   for (const std::string& name : registry.names()) {
-    if (same_but_for_case(name, text)) alike.push_back(name);
+    if (lower_case(name) == lower_case(text)) alike.push_back(name);
   }
   return alike.size() == 1 ? alike.front() : text;
 }
@@ -176,8 +170,9 @@ Spec read_encoding(const std::string& text) {
 
 std::vector<std::string> matching(const std::string& pattern, const std::vector<std::string>& names) {
   std::vector<std::string> matches;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(matches),
-               [&](const std::string& name) { return fnmatch(pattern.c_str(), name.c_str(), FNM_CASEFOLD) == 0; });
+  std::ranges::copy_if(names, std::back_inserter(matches), [&](const std::string& name) {
+    return fnmatch(pattern.c_str(), name.c_str(), FNM_CASEFOLD) == 0;
+  });
   return matches;
 }
 

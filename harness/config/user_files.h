@@ -1,7 +1,9 @@
 // Tells the errors of files that the user named from those of the file system.
 #pragma once
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <iterator>
 #include <string>
 #include <system_error>
 
@@ -19,10 +21,8 @@ inline std::string text_of(const std::filesystem::filesystem_error& error) {
 template <class F>
 auto read_user_files(F f) {
   const auto is_machine_error = [](int error) {
-    for (const int machine : {ENOSPC, EDQUOT, EFBIG, EIO, ENFILE, EMFILE, ENOMEM}) {
-      if (error == machine) return true;
-    }
-    return false;
+    constexpr int kMachine[] = {ENOSPC, EDQUOT, EFBIG, EIO, ENFILE, EMFILE, ENOMEM};
+    return std::ranges::find(kMachine, error) != std::end(kMachine);
   };
   try {
     return f();

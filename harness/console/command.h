@@ -135,7 +135,8 @@ class Command {
     };
     return add_choice(parser_->add_option_function<std::string>(names, set, help)->default_str(initial), words);
   }
-  CommandOption& choice(const std::string& names, std::string& target, const std::vector<std::string>& words,
+  template <class T>
+  CommandOption& choice(const std::string& names, T& target, const std::vector<std::string>& words,
                         const std::string& help) {
     return add_choice(parser_->add_option(names, target, help), words);
   }

@@ -75,13 +75,6 @@ NameList explained_names() {
 std::vector<std::string> known_names(ValueKind kind) {
   NameList names;
   switch (kind) {
-    case ValueKind::none:
-    case ValueKind::text:
-    case ValueKind::number:
-    case ValueKind::file:
-    case ValueKind::folder:
-    case ValueKind::choice:
-      return {};
     case ValueKind::task:
       return tasks().names();
     case ValueKind::encoding:
@@ -104,8 +97,9 @@ std::vector<std::string> known_names(ValueKind kind) {
       return names;
     case ValueKind::claim:
       return keys(claim_texts());
+    default:
+      return {};
   }
-  return names;
 }
 
 void refuse_unknown_name(const std::string& name) {

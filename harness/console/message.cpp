@@ -1,16 +1,14 @@
 #include "harness/console/message.h"
 
-#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <limits>
-#include <optional>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "base/printable.h"
-#include "harness/console/terminal.h"
 #include "results/document/wrap.h"
 
 namespace posbench {
@@ -18,7 +16,30 @@ namespace {
 
 bool quiet = false;  // set once, before the command runs
 
+int columns(int descriptor) {
+  winsize size{};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+bool has_control_sequences() {
+  const char* const term = std::getenv("TERM");
+  return term && *term && std::string_view(term) != "dumb";
+}
+
 }  // namespace
+
+int console_width() {
+  const int width = is_terminal() ? columns(STDOUT_FILENO) : 0;
+  return width > 0 ? width : kPipedWidth;
+}
+
+int message_width() { return isatty(STDERR_FILENO) == 1 ? columns(STDERR_FILENO) : 0; }
+
+bool can_redraw() { return isatty(STDERR_FILENO) == 1 && has_control_sequences(); }
+
+bool can_color() { return is_terminal() && has_control_sequences(); }
+
+bool is_terminal() { return isatty(STDOUT_FILENO) == 1; }
 
 void write_message(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
@@ -28,17 +49,11 @@ void write_note(std::string_view text) {
   if (!quiet) write_message(to_printable(text) + "\n");
 }
 
-int list_width() { return is_terminal() ? console_width() : std::numeric_limits<int>::max(); }
-
 std::string fit_line(const std::string& text) {
   constexpr int kIndent = 4;
   const int width = message_width();
   const bool fits = width == 0 || static_cast<int>(text.size()) <= width;
   return (fits ? text : indent_lines(wrap_text(text, 0, width - kIndent), kIndent)) + "\n";
-}
-
-void write_path(const std::optional<std::filesystem::path>& file) {
-  if (file && !is_quiet()) write_message(fmt::format("written: {}\n", to_one_line(file->string())));
 }
 
 void be_quiet() { quiet = true; }

@@ -1,11 +1,23 @@
-// Writes messages to standard error, which fit the terminal, and names written files.
+// Writes messages to standard error, which fit the terminal, and measures the terminal.
 #pragma once
-#include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace posbench {
+
+constexpr int kPipedWidth = 100;  // columns of a pipe and of a file
+
+/// Returns the columns of standard output: those of its terminal, or kPipedWidth.
+int console_width();
+/// Returns the columns of standard error, or 0 if it is not a terminal.
+int message_width();
+/// Returns whether a line of standard error can be redrawn: it is a terminal, and TERM names one that has control
+/// sequences.
+bool can_redraw();
+/// Returns whether standard output is a terminal.
+bool is_terminal();
+/// Returns whether standard output is a terminal that has colors.
+bool can_color();
 
 /// Writes a text unchanged. A failure to write is ignored, so that it does not end a run.
 void write_message(std::string_view text);
@@ -19,13 +31,6 @@ void write_note(std::string_view text);
 /// Returns a message with an end of line. For a terminal the text is broken at spaces, and its further lines are
 /// indented.
 std::string fit_line(const std::string& text);
-
-/// Writes the path of a file that a command has written, unless --quiet is given. Empty: there is no file.
-void write_path(const std::optional<std::filesystem::path>& file);
-
-/// Returns the columns of the terminal of standard output. For a pipe and a file, whose lists other programs read
-/// by line, returns a number that no line exceeds.
-int list_width();
 
 /// Suppresses progress and notes from now on; errors are still written.
 void be_quiet();

@@ -20,8 +20,8 @@
 #include "base/printable.h"
 #include "base/signals.h"
 #include "harness/console/message.h"
-#include "harness/console/terminal.h"
 #include "harness/runs/run_record.h"
+#include "results/presentation/report_document.h"
 
 namespace posbench {
 namespace {
@@ -137,7 +137,8 @@ ConsoleStyle console_style(const Output& output) {
 void write_output(const Output& output, const std::string& text) {
   if (output.file) {
     check_output_place(*output.file);
-    return write_file(*output.file, text);
+    write_file(*output.file, text);
+    return write_note("written: " + to_one_line(output.file->string()));
   }
   write_stdout(text);
   if (!text.empty() && text.back() != '\n') write_stdout("\n");
@@ -178,6 +179,19 @@ bool write_interruptibly(const std::function<void()>& write) {
     write_message(fmt::format("{}\n", interrupted.what()));
     return false;
   }
+}
+
+int print_accuracies(const SummarizedReport& shown, bool is_quiet) {
+  if (!is_quiet) write_document({}, make_accuracy_document(shown));
+  const auto is_finished = [](const ExperimentResult& one) { return one.status == Status::ok; };
+  return std::ranges::all_of(shown.report.experiments, is_finished) ? 0 : 1;
+}
+
+int print_summary(const SummarizedReport& report, const std::filesystem::path& directory) {
+  const int code = print_accuracies(report, is_quiet());
+  if (!is_quiet())
+    print_text("\nreport: {}\npage: {}\n", (directory / kReportFile).string(), (directory / kPageFile).string());
+  return code;
 }
 
 }  // namespace posbench

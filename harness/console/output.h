@@ -1,21 +1,18 @@
-// Adds options for the configuration of a run and for the format and the file of a result.
+// Adds options for the configuration of a run and for the format and the file of a result, and writes results.
 #pragma once
 #include <fmt/format.h>
 
-#include <cstddef>
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "base/error.h"
-#include "base/signals.h"
 #include "harness/config/config.h"
 #include "harness/console/command.h"
 #include "results/document/render.h"
+#include "results/statistics/summary.h"
 #include "results/types/metric.h"
 
 namespace posbench {
@@ -50,6 +47,7 @@ ConsoleStyle console_style(const Output&);
 /// Throws InputError if the file cannot be created, or if writing it would damage a run: its manifest, results,
 /// models, losses or checkpoints.
 void check_output_place(const std::filesystem::path&);
+/// Writes a text, and then the path of its file, if it has one, as a note.
 void write_output(const Output&, const std::string& text);
 /// Returns true if the output is a console without --full.
 bool is_brief(const Output&);
@@ -68,5 +66,11 @@ void print_text(fmt::format_string<Values...> text, Values&&... values) {
 bool write_interruptibly(const std::optional<std::filesystem::path>& file, const std::function<void()>& write);
 /// Does the same for a folder, of which `write` leaves nothing if it throws Interrupted.
 bool write_interruptibly(const std::function<void()>& write);
+
+/// Prints the accuracies of a finished run, their notes, and the experiments that diverged or failed. Returns 1 if
+/// there are any of those, otherwise 0, and prints nothing if it is quiet.
+int print_accuracies(const SummarizedReport&, bool is_quiet = false);
+/// Prints the accuracies of a run and the paths of its report and page. Returns the same.
+int print_summary(const SummarizedReport&, const std::filesystem::path& directory);
 
 }  // namespace posbench

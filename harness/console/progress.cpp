@@ -13,7 +13,6 @@
 
 #include "base/printable.h"
 #include "harness/console/message.h"
-#include "harness/console/terminal.h"
 
 namespace posbench {
 

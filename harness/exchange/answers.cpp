@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -21,6 +22,7 @@
 #include "base/text.h"
 #include "harness/exchange/array_file.h"
 #include "harness/training/evaluate.h"
+#include "harness/training/evaluate_grids.h"
 #include "harness/training/tally.h"
 #include "results/json/json.h"
 
@@ -144,7 +146,7 @@ std::vector<size_t> match_rows(const Answers& answers, const SampleSet& set, con
     if (at != kNone) refuse_answers(file, fmt::format("sample {} occurs in it twice", index));
     at = row;
   }
-  const auto missing = std::find(rows.begin(), rows.end(), kNone);
+  const auto missing = std::ranges::find(rows, kNone);
   if (missing != rows.end())
     refuse_answers(file, fmt::format("sample {} is missing; expected {} to {}", first + (missing - rows.begin()),
                                      first, last));
@@ -164,6 +166,25 @@ void check_decided(const SampleSet& set, const SplitResult& result, const std::s
   if (!size || size->is_enough(result.sequences, result.sequence)) return;
   refuse_answers(file, fmt::format("{} samples do not decide whether 0.90 of the sequences are right; answer {}",
                                    result.sequences, size->most));
+}
+
+/// Moves the answered points into the result until the grid ends. Throws InputError if one occurs twice or a
+/// smaller one is missing.
+void add_points(std::vector<GridPoint> answered, const TaskGrid& grid, const EvaluationOptions& options,
+                const std::string& who, GridResult& result) {
+  std::ranges::sort(answered, {}, &GridPoint::multiple);
+  const auto refuse = [&](double multiple, const char* what) {
+    throw InputError(fmt::format("the answers to '{}' of {} {}; score those to each multiple once",
+                                 point_name(grid.option, multiple), who, what));
+  };
+  const auto twice = std::ranges::adjacent_find(answered, {}, &GridPoint::multiple);
+  if (twice != answered.end()) refuse(twice->multiple, "occur twice");
+  for (const GridPoint& point : answered) {
+    const double expected = grid.points[result.points.size()].multiple;
+    if (point.multiple != expected) refuse(expected, "are missing");
+    result.points.push_back(point);
+    if (is_last(grid, result, options)) return;
+  }
 }
 
 }  // namespace
@@ -221,6 +242,33 @@ SplitResult score(const Answers& answers, const SampleSet& set, const std::strin
   check_decided(set, result, file);
   if (result.token.total == 0) refuse_answers(file, "none of its samples has a scored position");
   return result;
+}
+
+std::vector<GridResult> AnsweredGrids::join(const TaskSetup& task, const std::string& who) const {
+  const EvaluationOptions& options = task.options.evaluation;
+  std::vector<GridResult> results;
+  for (const TaskGrid& grid : task.grids) {
+    if (grid.points.empty()) copy_near_grid(grid, results);
+    const auto answered = points.find(grid.option);
+    if (answered == points.end()) continue;
+    GridResult result{.option = grid.option};
+    add_points(answered->second, grid, options, who, result);
+    if (!is_last(grid, result, options)) {
+      const auto end = ends.find(grid.option);
+      if (end == ends.end()) {
+        throw InputError(fmt::format(
+            "the answers to '{}' of {} are missing; add them, or state in model.grid_end why the model has none",
+            point_name(grid.option, grid.points[result.points.size()].multiple), who));
+      }
+      result.end = GridEnd::encoding;
+      result.reason = end->second;
+    } else if (!grid.limit.empty()) {
+      result.end = GridEnd::task;
+      result.reason = grid.limit;
+    }
+    results.push_back(ended(std::move(result)));
+  }
+  return results;
 }
 
 }  // namespace posbench

@@ -164,8 +164,7 @@ void load_plugin(const std::string& path) {
   const std::string bytes = within_memory(
                         path, [&] { return read_user_files([&] { return read_file(path, kMaxPlugin); }); }),
                     hash = sha256(bytes);
-  const auto same = [&](const Plugin& plugin) { return plugin.sha256 == hash; };
-  if (std::any_of(loaded().begin(), loaded().end(), same)) return;
+  if (std::ranges::find(loaded(), hash, &Plugin::sha256) != loaded().end()) return;
   check_abi(path, bytes);
   const std::string absolute = fs::absolute(path).string();  // dlopen searches a name without a slash elsewhere
   const std::string fault = try_loading(absolute);

@@ -61,8 +61,7 @@ Parameters read_parameters(const ParameterLayout& layout, const SafeTensors& ten
   std::vector<const EigenMatrix*> values;  // all are checked before memory is allocated
   for (const ParameterLayout::Entry& entry : layout.entries()) {
     const std::string name = prefix + entry.name;
-    const auto found = std::find_if(tensors.tensors.begin(), tensors.tensors.end(),
-                                    [&](const SafeTensors::Tensor& t) { return t.name == name; });
+    const auto found = std::ranges::find(tensors.tensors, name, &SafeTensors::Tensor::name);
     if (found == tensors.tensors.end()) throw InputError(fmt::format("{}: {} is missing", file, name));
     const Parameter& expected = entry.parameter;
     if (found->values.rows() != expected.rows || found->values.cols() != expected.cols) {

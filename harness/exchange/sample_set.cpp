@@ -61,18 +61,15 @@ bool is_manifest(const std::filesystem::path& path) {
 
 /// Returns the names and the numbers of samples of the tests at multiples of trained values.
 Json grids(const TaskSetup& task) {
-  Json list = Json::array();
-  for (const TaskGrid& grid : task.grids) {
-    Json points = Json::array();
-    for (const TaskGrid::Point& point : grid.points) {
-      points.push_back({{"split", point_name(grid.option, point.multiple)},
-                        {"multiple", point.multiple},
-                        {"value", point.value},
-                        {"sequences", most_sequences(task.options.evaluation, point.multiple)}});
-    }
-    list.push_back(Json{{"option", grid.option}, {"points", points}});
-  }
-  return list;
+  return write_list(task.grids, [&](const TaskGrid& grid) {
+    return Json{{"option", grid.option},
+                {"points", write_list(grid.points, [&](const TaskGrid::Point& point) {
+                   return Json{{"split", point_name(grid.option, point.multiple)},
+                               {"multiple", point.multiple},
+                               {"value", point.value},
+                               {"sequences", most_sequences(task.options.evaluation, point.multiple)}};
+                 })}};
+  });
 }
 
 /// Sets the multiple that the stream names, unless it names a split. Returns true if there is one.

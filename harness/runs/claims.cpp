@@ -78,6 +78,13 @@ auto cells(auto& claim) {
   return cells;
 }
 
+/// Returns the names of the runs that a claim of a plan needs.
+std::set<std::string> needed_runs(const Claim& claim) {
+  std::set<std::string> runs;
+  for (const ClaimCell* cell : cells(claim)) runs.insert(cell->run);
+  return runs;
+}
+
 /// Returns the claims that match one of the patterns; without patterns, all.
 std::set<std::string> choose_claims(const std::vector<std::string>& patterns) {
   std::vector<std::string> known;
@@ -132,6 +139,23 @@ std::optional<Report> read_run(const ClaimRun& run, const fs::path& directory, b
                                path.string(), seeds, run.config.seeds.size(), directory.string()));
 }
 
+/// Returns a claim with its settings and runs at a size, and adds the configurations of the runs.
+Claim plan_claim(const ClaimFile& file, ClaimSize size, std::map<std::string, RunConfig>& runs) {
+  const ClaimSetting& setting = file.settings.at(size);
+  Claim claim = file.claim;
+  if (size != ClaimSize::confirmation) claim.confirm.reset();
+  claim.comparable = setting.comparable;
+  claim.differs = setting.differs;
+  if (!setting.comparable) return claim;
+  const RunConfig of_claim = make_claim_config(file, size);
+  for (ClaimCell* cell : cells(claim)) {
+    RunConfig config = make_run_config(of_claim, file, size, *cell);
+    cell->run = run_name(config);
+    runs.emplace(cell->run, std::move(config));
+  }
+  return claim;
+}
+
 }  // namespace
 
 const std::vector<ClaimFile>& claim_files() {
@@ -173,27 +197,6 @@ ClaimResult stored_result(const ClaimFile& file, ClaimSize size) {
   result.rules.resize(file.claim.rules.size());
   return result;
 }
-
-namespace {
-
-/// Returns a claim with its settings and runs at a size, and adds the configurations of the runs.
-Claim plan_claim(const ClaimFile& file, ClaimSize size, std::map<std::string, RunConfig>& runs) {
-  const ClaimSetting& setting = file.settings.at(size);
-  Claim claim = file.claim;
-  if (size != ClaimSize::confirmation) claim.confirm.reset();
-  claim.comparable = setting.comparable;
-  claim.differs = setting.differs;
-  if (!setting.comparable) return claim;
-  const RunConfig of_claim = make_claim_config(file, size);
-  for (ClaimCell* cell : cells(claim)) {
-    RunConfig config = make_run_config(of_claim, file, size, *cell);
-    cell->run = run_name(config);
-    runs.emplace(cell->run, std::move(config));
-  }
-  return claim;
-}
-
-}  // namespace
 
 Claim claim_at(const ClaimFile& file, ClaimSize size) {
   std::map<std::string, RunConfig> runs;
@@ -265,19 +268,13 @@ AllEvidence collect_evidence(const ClaimPlan& plan, const std::vector<fs::path>&
   return evidence;
 }
 
-std::set<std::string> needed_runs(const Claim& claim) {
-  std::set<std::string> runs;
-  for (const ClaimCell* cell : cells(claim)) runs.insert(cell->run);
-  return runs;
-}
-
 void keep_finished(ClaimPlan& plan, AllEvidence& evidence) {
   std::set<std::string> runs, keys;
   std::erase_if(plan.claims, [&](const Claim& claim) {
     const std::vector<const ClaimCell*> all = cells(claim);
     const auto key = [&](const ClaimCell* cell) { return evidence_key(*cell, claim.metric); };
     const auto has_evidence = [&](const ClaimCell* cell) { return evidence.contains(key(cell)); };
-    if (!claim.comparable || !std::all_of(all.begin(), all.end(), has_evidence)) return true;
+    if (!claim.comparable || !std::ranges::all_of(all, has_evidence)) return true;
     for (const ClaimCell* cell : all) keys.insert(key(cell));
     runs.merge(needed_runs(claim));
     return false;

@@ -1,7 +1,6 @@
 // Plans the runs that judge the claims of results/data/claims, and collects their results.
 #pragma once
 #include <filesystem>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -42,9 +41,6 @@ void follow_stored(ClaimPlan&, const std::vector<std::filesystem::path>& directo
 
 /// Returns a claim with its settings and `run` of each ClaimCell at a size.
 Claim claim_at(const ClaimFile&, ClaimSize);
-
-/// Returns the names of the runs that a claim of a plan needs.
-std::set<std::string> needed_runs(const Claim&);
 
 /// Reads the results for these claims from run directories. A run is read in the first directory that has all its
 /// seeds, and may have more. Runs that are missing or unfinished are skipped. Throws InputError if a report is

@@ -21,7 +21,7 @@ std::string registered_name(const std::string& encoding) {
 std::vector<std::string> names_by_style() {
   std::vector<std::string> names = parse_json(profiles().at("quick"), "quick")["encodings"];
   for (const std::string& name : encodings().names()) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
 }
@@ -30,7 +30,7 @@ std::vector<std::string> names_by_style() {
 
 int style_of(const std::string& encoding) {
   static const std::vector<std::string> kNames = names_by_style();
-  const auto found = std::find(kNames.begin(), kNames.end(), registered_name(encoding));
+  const auto found = std::ranges::find(kNames, registered_name(encoding));
   const auto number = static_cast<int>(found - kNames.begin());
   if (found != kNames.end()) return number;
   constexpr std::uint32_t kOthers = 1000;  // by name, so that an encoding of the user has one style on all pages

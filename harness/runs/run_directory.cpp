@@ -10,7 +10,6 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -29,7 +28,6 @@
 #include "results/json/difference.h"
 #include "results/presentation/report_document.h"
 #include "results/reports/report_json.h"
-#include "results/reports/report_text.h"
 
 namespace posbench {
 namespace {
@@ -119,10 +117,10 @@ bool has_begun(const std::filesystem::path& run) {
 }
 
 std::string difference(const Json& before, const Json& now) {
-  const std::optional<JsonDifference> found = first_difference(before, now);
-  if (!found) return "";
-  return fmt::format("{} was {} and is now {}", found->path.empty() ? "it" : found->path, found->first,
-                     found->second);
+  const std::vector<JsonDifference> all = differences(before, now);
+  if (all.empty()) return "";
+  const auto& [path, first, second] = all.front();
+  return fmt::format("{} was {} and is now {}", path.empty() ? "it" : path, first, second);
 }
 
 std::string version_difference(const Json& before, const Json& now) {

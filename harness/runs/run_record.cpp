@@ -174,10 +174,6 @@ std::string progress_text(const RunRecord& record) {
   return fmt::format("{} of {} experiments", count_finished(record), record.manifest.experiments.size());
 }
 
-Report make_report(RunRecord record, std::vector<TaskBaseline> tasks, Json context) {
-  return take_report(record, std::move(tasks), std::move(context));
-}
-
 Report take_report(RunRecord& record, std::vector<TaskBaseline> tasks, Json context) {
   Report report{.context = std::move(context), .config = record.manifest.config, .tasks = std::move(tasks)};
   Json times = Json::array();

@@ -73,9 +73,8 @@ size_t count_finished(const RunRecord&);
 /// Returns "10 of 18 experiments", if ten are finished.
 std::string progress_text(const RunRecord&);
 
-/// Returns the report of the finished experiments, in the order of the manifest, with `so_far`.
-Report make_report(RunRecord, std::vector<TaskBaseline>, Json context);
-/// Does the same, and moves the results out of the record.
+/// Returns the report of the finished experiments, in the order of the manifest, with `so_far`. Moves the results
+/// out of the record.
 Report take_report(RunRecord&, std::vector<TaskBaseline>, Json context);
 
 }  // namespace posbench

@@ -34,7 +34,7 @@ void check_parents(const ExtendOptions& extend, const std::vector<SweptEncoding>
     const auto is_parent = [&](const SweptEncoding& e) {
       return request.parent == e.spec.text() || request.parent == e.base.text();
     };
-    if (request.parent.empty() || std::any_of(encodings.begin(), encodings.end(), is_parent)) continue;
+    if (request.parent.empty() || std::ranges::any_of(encodings, is_parent)) continue;
     throw InputError(fmt::format(
         "extend.encodings: '{0}->{1}' extends '{0}', which the run does not train; add it with -e, or leave this out",
         request.parent, request.encoding.text()));

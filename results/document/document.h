@@ -68,4 +68,7 @@ struct Document {
   std::function<Table()> paper = {};       // of LaTeX. Without it: all tables
 };
 
+/// Adds each text as a note.
+void add_notes(const std::vector<std::string>& texts, std::vector<Document::Block>&);
+
 }  // namespace posbench

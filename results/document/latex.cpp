@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,30 +22,14 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// Returns a character as LaTeX.
 std::string escaped(char c) {
-  switch (c) {
-    case '\\':
-      return "\\textbackslash{}";
-    case '~':
-      return "\\textasciitilde{}";
-    case '^':
-      return "\\textasciicircum{}";
-    case '<':
-      return "$<$";
-    case '>':
-      return "$>$";
-    case '|':
-      return "\\textbar{}";
-    case '{':
-    case '}':
-    case '$':
-    case '&':
-    case '#':
-    case '_':
-    case '%':
-      return std::string("\\") + c;
-    default:
-      return std::string(1, c);
-  }
+  static const std::map<char, std::string> kNames{{'\\', "\\textbackslash{}"},
+                                                  {'~', "\\textasciitilde{}"},
+                                                  {'^', "\\textasciicircum{}"},
+                                                  {'|', "\\textbar{}"},
+                                                  {'<', "$<$"},
+                                                  {'>', "$>$"}};
+  if (const auto name = kNames.find(c); name != kNames.end()) return name->second;
+  return std::string(std::string_view("{}$&#_%").find(c) == std::string_view::npos ? "" : "\\") + c;
 }
 
 /// Returns true if the '-' at `at` is the sign of a number.

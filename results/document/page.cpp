@@ -6,15 +6,14 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/printable.h"
 #include "results/document/page_template.h"
-#include "results/document/site_template.h"
 
 namespace posbench {
 namespace {
@@ -32,8 +31,7 @@ Json write_plot(const Plot& plot) {
 /// Returns a column as a list of its values. If it has texts: each text once, and for each row the index of its
 /// text.
 Json write_column(const Json& rows, size_t column) {
-  const bool has_texts =
-      std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return row[column].is_string(); });
+  const bool has_texts = std::ranges::any_of(rows, [&](const Json& row) { return row[column].is_string(); });
   Json values = Json::array();
   if (!has_texts) {
     for (const Json& row : rows) values.push_back(row[column]);
@@ -78,10 +76,13 @@ Json write_section(const Section& section) {
 }
 
 Json data(const Page& page) {
-  return {{"item_plural", page.items.plural}, {"names", page.items.names},
-          {"families", page.items.families},  {"styles", page.items.styles},
-          {"tasks", page.items.tasks},        {"runs", page.items.runs},
-          {"plots_first", page.plots_first},  {"sections", write_list(page.sections, write_section)}};
+  return {{"item_plural", page.items.plural},
+          {"names", page.items.names},
+          {"families", page.items.families},
+          {"styles", page.items.styles},
+          {"tasks", page.items.tasks},
+          {"plots_first", page.plots_first},
+          {"sections", write_list(page.sections, write_section)}};
 }
 
 std::string head(const Page& page) {
@@ -115,6 +116,14 @@ std::string site_scripts(const Page& page, const std::string& root) {
 }
 
 using Parts = std::map<std::string_view, std::function<std::string()>>;
+
+Parts common_parts(const Page& page) {
+  return {{"title", [&] { return escape_html(page.title); }},
+          {"head", [&] { return head(page); }},
+          {"contents", [&] { return page.contents; }},
+          {"content", [&] { return page.content; }},
+          {"documents", [&] { return documents(page); }}};
+}
 
 /// Replaces each {{part}} of a template. The texts of the parts are not searched for parts.
 std::string fill_in(std::string_view rest, const Parts& parts) {
@@ -157,22 +166,13 @@ std::string short_run_name(const std::string& path) {
 }
 
 std::string escape_html(std::string_view text) {
+  static const std::map<char, std::string> kEntities{
+      {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
   std::string safe;
   safe.reserve(text.size());
   for (const char c : to_valid_utf8(text)) {
-    if (c == '&') {
-      safe += "&amp;";
-    } else if (c == '<') {
-      safe += "&lt;";
-    } else if (c == '>') {
-      safe += "&gt;";
-    } else if (c == '"') {
-      safe += "&quot;";
-    } else if (c == '\'') {
-      safe += "&#39;";
-    } else {
-      safe += c;
-    }
+    const auto entity = kEntities.find(c);
+    safe += entity == kEntities.end() ? std::string(1, c) : entity->second;
   }
   return safe;
 }
@@ -197,27 +197,33 @@ Json round_for_page(double value) {
   return rounded == 1 && value < 1 - 1e-9 ? 0.999999 : rounded;
 }
 
-Json round_for_page(const std::optional<double>& value) { return value ? round_for_page(*value) : Json(nullptr); }
+void Plot::add_row(Json row) {
+  const auto round = [](Json& value) {
+    if (value.is_number_float()) value = round_for_page(value.get<double>());
+  };
+  for (Json& value : row) {
+    if (value.is_array()) {
+      std::ranges::for_each(value, round);
+    } else {
+      round(value);
+    }
+  }
+  rows.push_back(std::move(row));
+}
 
 std::string to_html(const Page& page) {
-  return fill_in(kPageTemplate, {{"title", [&] { return escape_html(page.title); }},
-                                 {"head", [&] { return head(page); }},
-                                 {"contents", [&] { return page.contents; }},
-                                 {"content", [&] { return page.content; }},
-                                 {"documents", [&] { return documents(page); }},
-                                 {"data", [&] { return to_script_json(data(page)); }},
-                                 {"rows", [&] { return row_scripts(page); }}});
+  Parts parts = common_parts(page);
+  parts["data"] = [&] { return to_script_json(data(page)); };
+  parts["rows"] = [&] { return row_scripts(page); };
+  return fill_in(kPageTemplate, parts);
 }
 
 std::string to_html(const Page& page, const SitePart& site) {
+  Parts parts = common_parts(page);
   const std::string root = escape_html(site.root);
-  return fill_in(kSiteTemplate, {{"title", [&] { return escape_html(page.title); }},
-                                 {"head", [&] { return head(page); }},
-                                 {"documents", [&] { return documents(page); }},
-                                 {"root", [&] { return root; }},
-                                 {"contents", [&] { return page.contents; }},
-                                 {"content", [&] { return page.content; }},
-                                 {"scripts", [&] { return site_scripts(page, root); }}});
+  parts["root"] = [&] { return root; };
+  parts["scripts"] = [&] { return site_scripts(page, root); };
+  return fill_in(kSiteTemplate, parts);
 }
 
 }  // namespace posbench

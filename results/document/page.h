@@ -5,7 +5,6 @@
 // the Content-Security-Policy forbids scripts other than the page's own, which it lists by their hashes.
 #pragma once
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +40,9 @@ struct Plot {
   Json details =
       Json::object();  // for page.js: task, of a plot of one task; splits, whose counts are in it; pairs, of a map
                        // of queries and keys, whose rows are not the names
+
+  /// Adds a row, whose numbers it rounds by round_for_page().
+  void add_row(Json row);
 };
 
 struct Section {
@@ -62,7 +64,6 @@ struct PageItems {
   std::vector<std::string> families;  // of each of them
   std::vector<int> styles;            // of each of them: the number of its color, which is the same on all pages
   std::vector<std::string> tasks;
-  std::vector<std::string> runs;  // the configuration of the n-th is the JSON configurationN
 };
 
 /// A page, or what a document adds to its page.
@@ -109,7 +110,5 @@ std::string to_script_json(const Json&);
 /// Returns a number as pages show it, with six digits after the point; null if it is not finite. Only 1 is 1: what
 /// is less stays less.
 Json round_for_page(double);
-/// Returns null if there is no number.
-Json round_for_page(const std::optional<double>&);
 
 }  // namespace posbench

@@ -72,6 +72,10 @@ std::vector<const Table*> tables_of(const Document& document) {
 
 }  // namespace
 
+void add_notes(const std::vector<std::string>& texts, std::vector<Document::Block>& blocks) {
+  for (const std::string& text : texts) blocks.push_back(Note{text});
+}
+
 Json to_json(const Table& table) {
   Json rows = Json::array();
   for (const std::vector<Cell>& cells : table.rows) {

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "results/document/page.h"
 #include "results/document/page_template.h"
-#include "results/document/site_template.h"
 
 namespace posbench {
 namespace {

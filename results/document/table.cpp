@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <initializer_list>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -97,11 +99,7 @@ class ConsoleTable {
   }
 
   /// Returns whether all columns fit next to each other.
-  bool is_whole() const {
-    int total = -kGap;
-    for (const ConsoleColumn& column : columns_) total += kGap + column.width;
-    return style_.width == 0 || total <= style_.width;
-  }
+  bool is_whole() const { return style_.width == 0 || width_of(numbers(columns_.size())) <= style_.width; }
 
   std::string text() const {
     std::string text;
@@ -113,6 +111,19 @@ class ConsoleTable {
   }
 
  private:
+  /// Returns the numbers of the first columns.
+  static std::vector<size_t> numbers(size_t count) {
+    std::vector<size_t> numbers(count);
+    std::iota(numbers.begin(), numbers.end(), size_t{0});
+    return numbers;
+  }
+
+  int width_of(const std::vector<size_t>& columns) const {
+    int width = -kGap;
+    for (const size_t column : columns) width += kGap + columns_[column].width;
+    return width;
+  }
+
   /// Breaks the texts of columns that are wider than the space next to the first column.
   void break_wide_cells() {
     constexpr int kLeast = 20;
@@ -127,33 +138,20 @@ class ConsoleTable {
 
   /// The columns of each block: those that name the rows, and as many of the others as fit.
   std::vector<std::vector<size_t>> blocks() const {
-    std::vector<size_t> naming;
-    int width = -kGap;
-    for (size_t column = 0; column < table_.naming; ++column) {
-      naming.push_back(column);
-      width += kGap + columns_[column].width;
-    }
+    const std::vector<size_t> naming = numbers(table_.naming);
     std::vector<std::vector<size_t>> blocks = {naming};
-    int used = width;
     for (size_t column = table_.naming; column < columns_.size(); ++column) {
-      const int more = kGap + columns_[column].width;
-      if (style_.width > 0 && used + more > style_.width && blocks.back().size() > table_.naming) {
+      const int width = width_of(blocks.back()) + kGap + columns_[column].width;
+      if (style_.width > 0 && width > style_.width && blocks.back().size() > table_.naming)
         blocks.push_back(naming);
-        used = width;
-      }
       blocks.back().push_back(column);
-      used += more;
     }
     return blocks;
   }
 
   std::string block(const std::vector<size_t>& columns) const {
     size_t lines = 0;
-    int total = -kGap;
-    for (const size_t column : columns) {
-      lines = std::max(lines, columns_[column].header.size());
-      total += kGap + columns_[column].width;
-    }
+    for (const size_t column : columns) lines = std::max(lines, columns_[column].header.size());
     std::string text;
     for (size_t line = 0; line < lines; ++line) {
       text += joined(columns, [&](size_t column) {  // headers are aligned at the bottom, on the rule
@@ -163,7 +161,7 @@ class ConsoleTable {
                       table_.columns[column].align);
       });
     }
-    text += std::string(static_cast<size_t>(total), '-') + '\n';
+    text += std::string(static_cast<size_t>(width_of(columns)), '-') + '\n';
     for (size_t row = 0; row < table_.rows.size(); ++row) text += row_text(columns, row);
     return text;
   }
@@ -247,6 +245,14 @@ std::string csv_field(std::string text) {
 }
 
 }  // namespace
+
+std::vector<Column> make_columns(std::initializer_list<const char*> texts,
+                                 std::initializer_list<const char*> numbers) {
+  std::vector<Column> columns;
+  for (const char* header : texts) columns.push_back({header});
+  for (const char* header : numbers) columns.push_back({header, Align::right});
+  return columns;
+}
 
 std::string escape_markdown(std::string_view text) {
   const std::string printable = to_printable(text);

@@ -1,6 +1,7 @@
 // Defines a small table and writes it for the console and as Markdown and CSV.
 #pragma once
 #include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,10 @@ struct Column {
   Align align = Align::left;
   Names names = Names::none;  // of its cells
 };
+
+/// Returns columns of texts, and then columns of numbers, which are aligned at the right.
+std::vector<Column> make_columns(std::initializer_list<const char*> texts,
+                                 std::initializer_list<const char*> numbers = {});
 
 /// Every row has a cell for each column. The first columns name the rows.
 struct Table {

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/printable.h"
@@ -44,11 +42,6 @@ std::vector<JsonDifference> member_differences(const Json& first, const Json& se
   if (in_first == in_second) return {};
   return {{inner, in_first ? value_text(first.at(key)) : "missing",
            in_second ? value_text(second.at(key)) : "missing"}};
-}
-
-std::optional<JsonDifference> first_difference(const Json& first, const Json& second) {
-  std::vector<JsonDifference> all = differences(first, second);
-  return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
 }
 
 }  // namespace posbench

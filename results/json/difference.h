@@ -1,6 +1,5 @@
 // Finds the differences of two JSON values.
 #pragma once
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,8 +19,5 @@ std::vector<JsonDifference> differences(const Json& first, const Json& second, c
 /// Does the same for one member of both objects.
 std::vector<JsonDifference> member_differences(const Json& first, const Json& second, const std::string& key,
                                                const std::string& path = "");
-
-/// Returns the first of the differences, or nothing if the values are equal.
-std::optional<JsonDifference> first_difference(const Json& first, const Json& second);
 
 }  // namespace posbench

@@ -100,9 +100,8 @@ double Field::number(double low, double high) const {
 }
 
 size_t Field::choice(const std::vector<std::string>& names) const {
-  const auto found = value_->is_string()
-                         ? std::find(names.begin(), names.end(), value_->get_ref<const std::string&>())
-                         : names.end();
+  const auto found =
+      value_->is_string() ? std::ranges::find(names, value_->get_ref<const std::string&>()) : names.end();
   if (found == names.end()) fail(fmt::format("expected one of {}", fmt::join(names, ", ")));
   return static_cast<size_t>(found - names.begin());
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -34,5 +35,8 @@ std::string unfinished_letters(bool diverged, bool failed) {
 std::string number_text(const std::optional<double>& number) {
   return number ? fmt::format("{:.6g}", *number) : "";
 }
+
+Json low_of(const std::optional<Interval>& interval) { return interval ? Json(interval->low) : Json(nullptr); }
+Json high_of(const std::optional<Interval>& interval) { return interval ? Json(interval->high) : Json(nullptr); }
 
 }  // namespace posbench

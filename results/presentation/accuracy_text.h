@@ -4,6 +4,8 @@
 #include <string>
 
 #include "results/document/table.h"
+#include "results/json/json.h"
+#include "results/statistics/statistics.h"
 #include "results/statistics/verdict.h"
 
 namespace posbench {
@@ -23,5 +25,9 @@ std::string unfinished_letters(bool diverged, bool failed);
 
 /// Returns a number with six significant digits, for programs. Empty if there is none.
 std::string number_text(const std::optional<double>&);
+
+/// Returns an end of an interval for a plot; null if there is none.
+Json low_of(const std::optional<Interval>&);
+Json high_of(const std::optional<Interval>&);
 
 }  // namespace posbench

@@ -1,5 +1,3 @@
-#include "results/presentation/aspect_ranking_text.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "results/presentation/accuracy_text.h"
-#include "results/presentation/board_text.h"
+#include "results/presentation/board_document.h"
+#include "results/presentation/over_tasks_text.h"
 #include "results/statistics/learned.h"
 
 namespace posbench {
@@ -35,10 +33,7 @@ Table ranking_table(const AspectRanking& ranking) {
     cells.emplace_back(fmt::format("{} of {}", row.learned, row.ran));
     for (const AspectTasks& aspect : ranking.aspects) {
       const auto score = std::ranges::find(row.scores, aspect.aspect, &AspectScore::aspect);
-      cells.emplace_back(score == row.scores.end()
-                             ? "-"
-                             : fmt::format("{} ({:.2f} to {:.2f})", accuracy_text(score->mean),
-                                           score->interval.low, score->interval.high));
+      cells.emplace_back(score == row.scores.end() ? "-" : estimate_text({score->mean, score->interval}));
     }
     cells.emplace_back(row.cost ? fmt::format("{:.1f}x", *row.cost) : "-");
     table.rows.push_back(std::move(cells));
@@ -132,7 +127,7 @@ Document make_document(const AspectRanking& ranking) {
   for (const AspectTasks& aspect : ranking.aspects) names.push_back(aspect.aspect);
   Document document{.title = fmt::format("Encodings by {}", fmt::join(names, ", "))};
   document.blocks.emplace_back(ranking_table(ranking));
-  for (std::string& note : ranking_notes(ranking)) document.blocks.emplace_back(Note{std::move(note)});
+  add_notes(ranking_notes(ranking), document.blocks);
   document.json = [ranking] { return to_json(ranking); };
   return document;
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -11,9 +12,9 @@
 
 #include "base/error.h"
 #include "results/presentation/accuracy_text.h"
-#include "results/presentation/encoding_overview.h"
 #include "results/presentation/over_tasks_text.h"
 #include "results/presentation/report_page.h"
+#include "results/statistics/learned.h"
 #include "results/statistics/over_tasks.h"
 
 namespace posbench {
@@ -34,11 +35,8 @@ Plot strip(const BoardTask& task, const BoardOptions& options) {
                         {"cost", "cost"}}};
   Json labels = Json::object();
   for (const BoardRow& row : all_rows(task)) {
-    Json values = Json::array();
-    for (const double value : row.values) values.push_back(round_for_page(value));
-    plot.rows.push_back({row.encoding, status_text(row), round_for_page(row.mean), std::move(values), nullptr, "",
-                         nullptr, row.in_distribution ? round_for_page(*row.in_distribution) : Json(nullptr),
-                         row.cost ? round_for_page(*row.cost) : Json(nullptr)});
+    plot.add_row({row.encoding, status_text(row), row.mean, row.values, nullptr, "", nullptr,
+                  number_or_null(row.in_distribution), number_or_null(row.cost)});
     labels[row.encoding] = cost_text(row) + (row.unsettled ? " ?" : "");
   }
   plot.signals = {{"x_title", metric_info(options.metric).title}, {"labels", std::move(labels)}};
@@ -80,25 +78,7 @@ void hide_rows(Board& board, const ShowsRow& shows) {
   std::erase_if(board.tasks, [](const BoardTask& task) { return task.rows.empty() && task.other_models.empty(); });
 }
 
-std::vector<Plot> seed_plots(const BoardReport& all, const TaskBaseline& task, const BoardOptions& options,
-                             const ShowsRow& shows) {
-  const BoardReport one = of_task(all, task);
-  std::vector<Plot> plots;
-  for (const BoardOptions& split : shown_splits(task, options)) {
-    Board board = make_board(one, split);
-    hide_rows(board, shows);
-    if (!board.tasks.empty()) plots.push_back(strip(board.tasks[0], split));
-  }
-  return plots;
-}
-
-bool show_all(const std::string&, const std::string&) { return true; }
-
 using Blocks = std::vector<Document::Block>;
-
-void add_notes(const std::vector<std::string>& notes, Blocks& blocks) {
-  for (const std::string& note : notes) blocks.emplace_back(Note{note});
-}
 
 /// Returns the task with the rows of its best encodings and those of the user.
 BoardTask best_rows(BoardTask task) {
@@ -135,6 +115,98 @@ void add_over_tasks(const Board& board, const OverTasks& over, Document& documen
   if (board.tasks.size() <= 12) return;  // all fit on a screen
   document.brief = document.blocks;
   document.rest = fmt::format("a row for each of the {} tasks", board.tasks.size());
+}
+
+const BoardRow* find_row(const BoardTask& task, const std::string& encoding) {
+  for (const std::vector<BoardRow>* rows : {&task.rows, &task.other_models}) {
+    const auto found = std::ranges::find(*rows, encoding, &BoardRow::encoding);
+    if (found != rows->end()) return &*found;
+  }
+  return nullptr;
+}
+
+/// Returns the mean, or 0 if the encoding has not learned or not run the task.
+double value_of(const BoardTask& task, const std::string& encoding) {
+  const BoardRow* row = find_row(task, encoding);
+  return row == nullptr || row->status == Verdict::not_learned ? 0 : row->mean;
+}
+
+/// Returns true if the rows, the best of which is the first, are in different tiers.
+bool has_different_tiers(const BoardTask& task) {
+  return std::ranges::any_of(task.rows,
+                             [&](const BoardRow& row) { return row.tier && row.tier != task.rows.front().tier; });
+}
+
+/// Returns the encodings and other models of all rows. Empty if they are more than four.
+std::vector<std::string> few_encodings(const Board& board) {
+  constexpr size_t kMost = 4;
+  std::vector<std::string> encodings;
+  for (const BoardTask& task : board.tasks) {
+    for (const BoardRow& row : all_rows(task)) {
+      if (std::ranges::find(encodings, row.encoding) == encodings.end()) encodings.push_back(row.encoding);
+    }
+  }
+  if (encodings.size() > kMost) encodings.clear();
+  return encodings;
+}
+
+/// Returns a row for each task, with the mean of each encoding. The tasks on which the first is furthest ahead
+/// come first.
+Table side_by_side_table(const Board& board, const std::vector<std::string>& encodings) {
+  Table table{{{"task", Align::left, Names::tasks}}, {}};
+  for (const std::string& encoding : encodings) table.columns.push_back({encoding, Align::right});
+  const auto lead = [&](const BoardTask* task) {
+    double best_other = 0;
+    for (size_t n = 1; n < encodings.size(); ++n) best_other = std::max(best_other, value_of(*task, encodings[n]));
+    return value_of(*task, encodings.front()) - best_other;
+  };
+  std::vector<const BoardTask*> tasks;
+  for (const BoardTask& task : board.tasks) tasks.push_back(&task);
+  std::ranges::stable_sort(tasks, std::greater(), lead);
+  for (const BoardTask* task : tasks) {
+    const bool differ = has_different_tiers(*task);
+    std::vector<Cell> cells{Cell{task->task}};
+    for (const std::string& encoding : encodings) {
+      const BoardRow* row = find_row(*task, encoding);
+      const bool is_best = row != nullptr && differ && row->tier && row->tier == task->rows.front().tier;
+      cells.emplace_back(row == nullptr                        ? "-"
+                         : row->status == Verdict::not_learned ? to_string(row->status)
+                                                               : accuracy_text(row->mean),
+                         is_best ? Tone::good : Tone::plain);
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+/// Returns a sentence on the two encodings of the rows: on how many tasks the first is better, worse or undecided.
+std::string better_text(const Board& board, const OverTasks& over) {
+  const std::string &first = over.rows[0].encoding, &second = over.rows[1].encoding;
+  size_t better = 0, worse = 0, higher = 0, lower = 0;
+  for (const std::string& name : over.tasks) {
+    const BoardTask& task = *std::ranges::find(board.tasks, name, &BoardTask::task);
+    const BoardRow &a = *find_row(task, first), &b = *find_row(task, second);
+    better += a.tier && b.tier && *a.tier < *b.tier;
+    worse += a.tier && b.tier && *a.tier > *b.tier;
+    higher += a.mean > b.mean;
+    lower += a.mean < b.mean;
+  }
+  const PairOverTasks pair = compare_over_tasks(over.rows[0], over.rows[1]);
+  std::string text = fmt::format(
+      "Over {} tasks {} has the higher mean than {} on {} and the lower on {}; by its tier it is better on {}, worse on {} and "
+      "undecided on {}.",
+      over.tasks.size(), first, second, higher, lower, better, worse, over.tasks.size() - better - worse);
+  if (!pair.first_is_better) return text;
+  return text + fmt::format(" On the {} that both have learned, a seed of {} is better with a probability of {}.",
+                            pair.tasks, first, estimate_text(*pair.first_is_better));
+}
+
+std::vector<std::string> side_by_side_notes(const Board& board) {
+  return {
+      values_note(board.options),
+      fmt::format("not learned: most seeds are under {} in distribution, so the out-of-distribution accuracy says "
+                  "nothing about the encoding. The order of the rows takes it as 0.",
+                  kLearned)};
 }
 
 /// Adds the means of a few encodings over several tasks, and a row for each task. The best is first.
@@ -184,8 +256,7 @@ Page make_page(const BoardReport& all, const Board& board, const BoardTexts& tex
 
 }  // namespace
 
-Document make_board_document(const BoardReport& all, Board board, const BoardTexts& words, const ShowsRow& shown) {
-  const ShowsRow shows = shown ? shown : show_all;
+Document make_board_document(const BoardReport& all, Board board, const BoardTexts& words, const ShowsRow& shows) {
   hide_rows(board, shows);
   if (board.tasks.empty())
     throw InputError(fmt::format("the board has no result of these tasks, encodings and family; select others{}",
@@ -206,8 +277,16 @@ Document make_board_document(const BoardReport& all, Board board, const BoardTex
   return document;
 }
 
-std::vector<Plot> seed_plots(const BoardReport& all, const TaskBaseline& task, const BoardOptions& options) {
-  return seed_plots(all, task, options, show_all);
+std::vector<Plot> seed_plots(const BoardReport& all, const TaskBaseline& task, const BoardOptions& options,
+                             const ShowsRow& shows) {
+  const BoardReport one = of_task(all, task);
+  std::vector<Plot> plots;
+  for (const BoardOptions& split : shown_splits(task, options)) {
+    Board board = make_board(one, split);
+    hide_rows(board, shows);
+    if (!board.tasks.empty()) plots.push_back(strip(board.tasks[0], split));
+  }
+  return plots;
 }
 
 }  // namespace posbench

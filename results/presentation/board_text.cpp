@@ -33,8 +33,8 @@ bool any(const Board& board, Verdict status) {
 
 bool has_effective_length(const BoardRow& row) { return row.effective_length.has_value(); }
 
-double worst(const BoardRow& row) { return *std::min_element(row.values.begin(), row.values.end()); }
-double best(const BoardRow& row) { return *std::max_element(row.values.begin(), row.values.end()); }
+double worst(const BoardRow& row) { return *std::ranges::min_element(row.values); }
+double best(const BoardRow& row) { return *std::ranges::max_element(row.values); }
 
 Json write_row(const BoardRow& row, const BoardTexts& texts) {
   Json json;
@@ -46,8 +46,7 @@ Json write_row(const BoardRow& row, const BoardTexts& texts) {
   json["standing"] = row.tier ? "in tier" : status_text(row);
   json["unsettled"] = row.unsettled;
   json["mean"] = six_decimals_or_null(row.mean);
-  json["values"] = Json::array();
-  for (const double value : row.values) json["values"].push_back(six_decimals_or_null(value));
+  json["values"] = write_list(row.values, six_decimals);
   json["in_distribution"] = six_decimals_or_null(row.in_distribution);
   json["effective_length"] = row.effective_length ? to_json(*row.effective_length) : Json(nullptr);
   json["effective_far"] = row.effective_far ? to_json(*row.effective_far) : Json(nullptr);
@@ -150,14 +149,13 @@ std::string marked_text(const std::vector<std::string>& tasks) {
 }
 
 Table board_summary(const Board& board) {
-  Table table{{{"task", Align::left, Names::tasks},
-               {"learned by", Align::right},
-               {"best", Align::left, Names::encodings},
-               {"effective length", Align::right},
-               {"accuracy", Align::right},
-               {fmt::format("{:.2f} or more", kKept), Align::right},
-               {"steps", Align::right}},
-              {}};
+  Table table{.columns = {{"task", Align::left, Names::tasks},
+                          {"learned by", Align::right},
+                          {"best", Align::left, Names::encodings},
+                          {"effective length", Align::right},
+                          {"accuracy", Align::right},
+                          {fmt::format("{:.2f} or more", kKept), Align::right},
+                          {"steps", Align::right}}};
   for (const BoardTask& task : board.tasks) {
     const BoardTaskSummary& summary = task.summary;
     const Tone tone = summary.keep.empty() ? Tone::faint : Tone::plain;
@@ -181,7 +179,7 @@ Table board_table(const BoardTask& task, const BoardTexts& texts) {
   const auto seeds = [](const BoardRow& row) { return row.values.size(); };
   const bool differ =
       std::ranges::any_of(rows, [&](const BoardRow& row) { return seeds(row) != seeds(rows.front()); });
-  Table table{{{"encoding"}, {"tier"}}, {}};
+  Table table{.columns = {{"encoding"}, {"tier"}}};
   const bool has_lengths = std::ranges::any_of(rows, has_effective_length);
   if (has_lengths) table.columns.push_back({"effective length", Align::right});
   table.columns.push_back({split_title(task), Align::right});
@@ -212,12 +210,11 @@ Table board_table(const BoardTask& task, const BoardTexts& texts) {
 }
 
 Table board_csv(const Board& board, const BoardTexts& texts) {
-  Table table{{{"task"}, {"split"}, {"encoding"}, {"family"}, {"own"}, {"standing"}}, {}};
-  for (const char* header : {"tier", "mean", "worst", "best", "seeds", "in_distribution", "learned", "late_gain",
-                             "unfinished", "cost", "unsettled", "effective_length", "length_tested_to",
-                             "length_accuracy_4x", "effective_far", "far_tested_to", "far_accuracy_4x"}) {
-    table.columns.push_back({header, Align::right});
-  }
+  Table table{
+      .columns = make_columns({"task", "split", "encoding", "family", "own", "standing"},
+                              {"tier", "mean", "worst", "best", "seeds", "in_distribution", "learned", "late_gain",
+                               "unfinished", "cost", "unsettled", "effective_length", "length_tested_to",
+                               "length_accuracy_4x", "effective_far", "far_tested_to", "far_accuracy_4x"})};
   for (const BoardTask& task : board.tasks) {
     for (const BoardRow& row : all_rows(task)) {
       std::vector<Cell>& cells = table.rows.emplace_back();
@@ -256,15 +253,19 @@ std::vector<std::string> board_summary_notes(const Board& board) {
           "best, {:.2f} or more: of those, by {}, {}, mean over seeds and splits. +2: two others are as good. -: none has "
           "0.005 or more.",
           kKept, metric_info(board.options.metric).title, split_title(board.options)),
-      fmt::format(
-          "effective length, of the best: the largest multiple of the trained length up to which at least half of the "
-          "seeds have {} of the sequences right, and the accuracy at {}x; >=: no larger multiple was tested. 'posbench board -t TASK --full' has its interval. no grid: the "
-          "length of the task is fixed, or multiples of it were not tested.",
-          kKept, kShownMultiple),
+      "effective length, of the best: " + length_note(),
       "steps: of training, at most; a task that none has learned may need more."};
   add_note_of_other_models(board, notes);
   if (!marked_tasks(board).empty()) notes.emplace_back(kAboutMarks);
   return notes;
+}
+
+std::string length_note() {
+  return fmt::format(
+      "the largest multiple of the trained length up to which at least half of the seeds have {} of the sequences "
+      "right, and the accuracy at {}x; >=: no larger multiple was tested. 'posbench board -t TASK --full' has its "
+      "interval. no grid: the length of the task is fixed, or multiples of it were not tested.",
+      kKept, kShownMultiple);
 }
 
 std::vector<std::string> board_length_notes(const Board& board) {
@@ -324,25 +325,22 @@ Json to_json(const Board& board, const BoardTexts& texts, const std::vector<std:
   json["split"] = board.options.split;
   json["metric"] = to_string(board.options.metric);
   json["cost_source"] = texts.cost_source;
-  json["tasks"] = Json::array();
-  for (const BoardTask& task : board.tasks) {
+  const auto write = [&](const BoardRow& row) { return write_row(row, texts); };
+  json["tasks"] = write_list(board.tasks, [&](const BoardTask& task) {
     const BoardTaskSummary& summary = task.summary;
-    Json item;
-    item["task"] = task.task;
-    item["about"] = texts.about ? texts.about(task.task) : "";
-    item["who_has_it"] = task_summary_text(task, board.options);
-    item["mark"] = task.mark.empty() ? Json(nullptr) : Json(task.mark);
-    item["learned"] = summary.learned;
-    item["encodings"] = summary.encodings;
-    item["keep"] = summary.keep;
-    item["best"] = summary.best ? Json(summary.best->encoding) : Json(nullptr);
-    item["splits"] = task.splits;
-    item["steps"] = task.steps;
-    const auto write = [&](const BoardRow& row) { return write_row(row, texts); };
-    item["rows"] = write_list(task.rows, write);
-    item["other_models"] = write_list(task.other_models, write);
-    json["tasks"].push_back(std::move(item));
-  }
+    return Json{{"task", task.task},
+                {"about", texts.about ? texts.about(task.task) : ""},
+                {"who_has_it", task_summary_text(task, board.options)},
+                {"mark", task.mark.empty() ? Json(nullptr) : Json(task.mark)},
+                {"learned", summary.learned},
+                {"encodings", summary.encodings},
+                {"keep", summary.keep},
+                {"best", summary.best ? Json(summary.best->encoding) : Json(nullptr)},
+                {"splits", task.splits},
+                {"steps", task.steps},
+                {"rows", write_list(task.rows, write)},
+                {"other_models", write_list(task.other_models, write)}};
+  });
   json["warnings"] = warnings;
   return json;
 }

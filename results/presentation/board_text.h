@@ -55,6 +55,8 @@ std::vector<std::string> board_summary_notes(const Board&);
 
 /// Returns lines that explain the effective lengths of the rows; nothing without a grid.
 std::vector<std::string> board_length_notes(const Board&);
+/// Returns the definition of an effective length that is shown without its interval.
+std::string length_note();
 
 /// Returns "Values: sequence accuracy, out of distribution, mean over seeds and splits."
 std::string values_note(const BoardOptions&);

@@ -58,7 +58,7 @@ std::vector<Line> lines_of(const Claim& claim, const AllEvidence& all) {
 }
 
 bool same_place(const std::vector<Line>& lines) {
-  return std::all_of(lines.begin(), lines.end(), [&](const Line& line) {
+  return std::ranges::all_of(lines, [&](const Line& line) {
     return line.cell->task == lines.front().cell->task && line.cell->split == lines.front().cell->split;
   });
 }
@@ -99,12 +99,20 @@ void add_dot(const Claim& claim, const ClaimResult& result,
     if (result.rules[r].verdict == result.verdict) break;
   }
   if (!chosen) return;
-  const auto end = [&](double Interval::*member) {
-    return chosen->interval ? round_for_page((*chosen->interval).*member) : Json(nullptr);
-  };
-  plot.rows.push_back({claim.name, to_string(result.verdict), round_for_page(chosen->published),
-                       round_for_page(chosen->found), end(&Interval::low), end(&Interval::high)});
+  plot.add_row({claim.name, to_string(result.verdict), chosen->published, chosen->found, low_of(chosen->interval),
+                high_of(chosen->interval)});
   if (!address.empty()) plot.signals["addresses"][claim.name] = address;
+}
+
+Page make_page(std::span<const Claim> claims, std::span<const ClaimResult> results, const AllEvidence& all,
+               ClaimSize size, const std::string& directory) {
+  Page page{.title = fmt::format("{}: {} about position encodings", short_run_name(directory),
+                                 counted(claims.size(), "claim")),
+            .notes = {fmt::format("Verdicts at the {} size.", to_string(size))}};
+  const std::string agreement = published_contrasts_text(claims, results);
+  if (!agreement.empty()) page.notes.insert(page.notes.begin(), "Published against found: " + agreement + ".");
+  page.sections.push_back({"Published and found", "", published_plots(claims, results, all)});
+  return page;
 }
 
 }  // namespace
@@ -178,41 +186,20 @@ Plot claim_plot(const Claim& claim, const AllEvidence& all) {
       seen.insert(row);
     }
     const auto found = all.find(evidence_key(*line.cell, claim.metric));
-    Json values = Json::array();
-    Json mean_here = nullptr;
-    if (found != all.end()) {
-      for (const double value : found->second.values) values.push_back(round_for_page(value));
-      mean_here = round_for_page(mean(found->second.values));
-      labels[row] = accuracy_text(mean(found->second.values));
-    }
-    plot.rows.push_back({row, line.series, mean_here, std::move(values),
-                         line.threshold ? round_for_page(*line.threshold) : Json(nullptr), line.need,
-                         round_for_page(published_accuracy(claim, *line.cell))});
+    const std::vector<double> values = found == all.end() ? std::vector<double>() : found->second.values;
+    if (found != all.end()) labels[row] = accuracy_text(mean(values));
+    plot.add_row({row, line.series, mean(values), values, number_or_null(line.threshold), line.need,
+                  number_or_null(published_accuracy(claim, *line.cell))});
   }
   plot.signals = {{"x_title", metric_info(claim.metric).title}, {"labels", std::move(labels)}};
   return plot;
 }
 
-namespace {
-
-Page make_page(std::span<const Claim> claims, std::span<const ClaimResult> results, const AllEvidence& all,
-               ClaimSize size, const std::string& directory) {
-  Page page{.title = fmt::format("{}: {} about position encodings", short_run_name(directory),
-                                 counted(claims.size(), "claim")),
-            .notes = {fmt::format("Verdicts at the {} size.", to_string(size))}};
-  const std::string agreement = published_contrasts_text(claims, results);
-  if (!agreement.empty()) page.notes.insert(page.notes.begin(), "Published against found: " + agreement + ".");
-  page.sections.push_back({"Published and found", "", published_plots(claims, results, all)});
-  return page;
-}
-
-}  // namespace
-
 Document make_claims_document(std::span<const Claim> claims, std::span<const ClaimResult> results,
                               const AllEvidence& all, ClaimSize size, double alpha, const std::string& directory) {
   Document document;
   document.blocks.emplace_back(claim_table(claims, results, /*every_row=*/false));
-  for (std::string& note : claim_notes(claims, results)) document.blocks.emplace_back(Note{std::move(note)});
+  add_notes(claim_notes(claims, results), document.blocks);
   document.rows = [=] { return claim_table(claims, results, /*every_row=*/true); };
   document.json = [=, &all] { return to_json(claims, results, all, size, alpha); };
   document.page = [=, &all] { return make_page(claims, results, all, size, directory); };

@@ -80,8 +80,7 @@ std::string published_contrasts_text(std::span<const Claim> claims, std::span<co
 std::string claim_kinds(std::span<const Claim> claims) {
   std::vector<std::string> counts;
   for (const ClaimKind kind : kClaimKinds) {
-    const auto count =
-        std::count_if(claims.begin(), claims.end(), [&](const Claim& claim) { return claim.kind == kind; });
+    const auto count = std::ranges::count(claims, kind, &Claim::kind);
     if (count > 0) counts.push_back(fmt::format("{} {}", count, to_string(kind)));
   }
   return fmt::format("{}", fmt::join(counts, ", "));
@@ -102,15 +101,8 @@ Cell confirmation_cell(const ClaimResult& result) {
 
 Table claim_list(std::span<const Claim> claims, std::span<const ClaimResult> results,
                  std::span<const ClaimResult> confirmed) {
-  Table table{{{"claim"},
-               {"family"},
-               {"exploration"},
-               {"by itself"},
-               {"confirmation"},
-               {"kind"},
-               {"statement"},
-               {"reason of the verdict"}},
-              {}};
+  Table table{.columns = make_columns({"claim", "family", "exploration", "by itself", "confirmation", "kind",
+                                       "statement", "reason of the verdict"})};
   for (size_t i = 0; i < claims.size(); ++i) {
     const Claim& claim = claims[i];
     const std::string& reason = results[i].reason;
@@ -123,7 +115,7 @@ Table claim_list(std::span<const Claim> claims, std::span<const ClaimResult> res
 
 Table claim_verdicts(std::span<const Claim> claims, std::span<const ClaimResult> results,
                      std::span<const ClaimResult> confirmed) {
-  Table table{{{"claim"}, {"exploration"}, {"by itself"}, {"confirmation"}}, {}};
+  Table table{.columns = {{"claim"}, {"exploration"}, {"by itself"}, {"confirmation"}}};
   for (size_t i = 0; i < claims.size(); ++i)
     table.rows.push_back({claims[i].name, verdict_cell(results[i].verdict), verdict_cell(results[i].by_itself),
                           confirmation_cell(confirmed[i])});
@@ -131,12 +123,8 @@ Table claim_verdicts(std::span<const Claim> claims, std::span<const ClaimResult>
 }
 
 Table claim_table(std::span<const Claim> claims, std::span<const ClaimResult> results, bool every_row) {
-  Table table{{{"claim", Align::left, Names::claims},
-               {"verdict"},
-               {"rule"},
-               {"published", Align::right},
-               {"found (95 %)", Align::right}},
-              {}};
+  Table table{.columns = make_columns({"claim", "verdict", "rule"}, {"published", "found (95 %)"})};
+  table.columns.front().names = Names::claims;
   for (size_t i = 0; i < claims.size(); ++i) {
     for (size_t r = 0; r < claims[i].rules.size(); ++r) {
       const bool is_named = r == 0 || every_row;

@@ -54,65 +54,55 @@ std::vector<Cell> csv_cells(const Comparison& comparison, const ComparisonRow& r
 Json write_interval(const Interval& interval) { return {{"low", interval.low}, {"high", interval.high}}; }
 
 Json write_side(const ComparisonSide& side) {
-  Json json;
-  json["seeds"] = side.seeds;
-  json["unfinished"] = side.unfinished;
-  json["mean"] = side.mean;
-  json["solved"] = side.solved.correct;
-  json["solved_interval"] = write_interval(clopper_pearson_interval(side.solved));
-  json["learned"] = side.learned.seeds.correct;
-  json["late_gain"] = number_or_null(side.learned.late_gain);
-  return json;
+  return {{"seeds", side.seeds},
+          {"unfinished", side.unfinished},
+          {"mean", side.mean},
+          {"solved", side.solved.correct},
+          {"solved_interval", write_interval(clopper_pearson_interval(side.solved))},
+          {"learned", side.learned.seeds.correct},
+          {"late_gain", number_or_null(side.learned.late_gain)}};
 }
 
 Json write_row(const Comparison& comparison, const ComparisonRow& row) {
-  Json json;
-  json["candidate"] = comparison.candidates[row.candidate];
-  json["task"] = row.task;
-  json["encoding"] = row.encoding;
-  json["candidate_encoding"] = row.candidate_encoding;
-  json["split"] = row.split;
-  json["kind"] = to_string(row.kind);
-  json["before"] = write_side(row.before);
-  json["after"] = write_side(row.after);
-  json["in_pairs"] = row.in_pairs;
-  json["identical"] = row.identical;
-  json["difference"] = row.difference;
-  json["noise"] = number_or_null(row.noise);
-  json["interval"] = row.interval ? write_interval(*row.interval) : Json(nullptr);
-  json["p"] = number_or_null(row.p);
-  json["p_corrected"] = number_or_null(row.p_corrected);
-  json["detectable"] = number_or_null(row.detectable);
-  json["verdict"] = to_string(row.verdict);
-  return json;
+  return {{"candidate", comparison.candidates[row.candidate]},
+          {"task", row.task},
+          {"encoding", row.encoding},
+          {"candidate_encoding", row.candidate_encoding},
+          {"split", row.split},
+          {"kind", to_string(row.kind)},
+          {"before", write_side(row.before)},
+          {"after", write_side(row.after)},
+          {"in_pairs", row.in_pairs},
+          {"identical", row.identical},
+          {"difference", row.difference},
+          {"noise", number_or_null(row.noise)},
+          {"interval", row.interval ? write_interval(*row.interval) : Json(nullptr)},
+          {"p", number_or_null(row.p)},
+          {"p_corrected", number_or_null(row.p_corrected)},
+          {"detectable", number_or_null(row.detectable)},
+          {"verdict", to_string(row.verdict)}};
 }
 
 Json write_one_sided(const Comparison& comparison, const UnmatchedExperiments& alone) {
-  Json json;
-  json["candidate"] = comparison.candidates[alone.candidate];
-  json["only_in"] = alone.in_baseline ? "baseline" : "candidate";
-  json["task"] = alone.task;
-  json["encoding"] = alone.encoding;
-  json["seeds"] = alone.seeds;
-  return json;
+  return {{"candidate", comparison.candidates[alone.candidate]},
+          {"only_in", alone.in_baseline ? "baseline" : "candidate"},
+          {"task", alone.task},
+          {"encoding", alone.encoding},
+          {"seeds", alone.seeds}};
 }
 
 Json write_options(const CompareOptions& options) {
-  Json json;
-  json["alpha"] = options.alpha;
-  json["threshold"] = options.threshold;
-  json["metric"] = to_string(options.metric);
-  json["allow_different_budget"] = options.allow_different_budget;
-  json["match"] = Json::array();
-  for (const auto& [baseline, candidate] : options.match) {
-    json["match"].push_back({{"baseline", baseline}, {"candidate", candidate}});
-  }
-  return json;
+  return {{"alpha", options.alpha},
+          {"threshold", options.threshold},
+          {"metric", to_string(options.metric)},
+          {"allow_different_budget", options.allow_different_budget},
+          {"match", write_list(options.match, [](const auto& pair) {
+             return Json{{"baseline", pair.first}, {"candidate", pair.second}};
+           })}};
 }
 
 int count(const Comparison& comparison, Verdict verdict) {
-  return static_cast<int>(std::count_if(comparison.rows.begin(), comparison.rows.end(),
-                                        [&](const ComparisonRow& row) { return row.verdict == verdict; }));
+  return static_cast<int>(std::ranges::count(comparison.rows, verdict, &ComparisonRow::verdict));
 }
 
 /// Returns the gain in the last 40 % of training on a side that has not learned. With two such sides, returns the
@@ -241,20 +231,17 @@ std::vector<std::string> legend(const Comparison& comparison) {
 std::vector<std::string> tasks(const Comparison& comparison) {
   std::vector<std::string> tasks;
   for (const ComparisonRow& row : comparison.rows) {
-    if (std::find(tasks.begin(), tasks.end(), row.task) == tasks.end()) tasks.push_back(row.task);
+    if (std::ranges::find(tasks, row.task) == tasks.end()) tasks.push_back(row.task);
   }
   return tasks;
 }
 
 /// Returns true if all rows of a task are of the same pair of encodings, in the same candidate.
 bool has_one_pair(const Comparison& comparison, const std::string& task) {
-  const ComparisonRow* first = nullptr;
-  for (const ComparisonRow& row : comparison.rows) {
-    if (row.task != task) continue;
-    if (first == nullptr) first = &row;
-    if (row.candidate != first->candidate || encoding_text(row) != encoding_text(*first)) return false;
-  }
-  return true;
+  const ComparisonRow& first = *std::ranges::find(comparison.rows, task, &ComparisonRow::task);
+  return std::ranges::all_of(comparison.rows, [&](const ComparisonRow& row) {
+    return row.task != task || (row.candidate == first.candidate && encoding_text(row) == encoding_text(first));
+  });
 }
 
 std::string pair_text(const Comparison& comparison, const ComparisonRow& row) {
@@ -286,13 +273,10 @@ Plot forest(const Comparison& comparison, const std::string& task) {
   for (const ComparisonRow& row : comparison.rows) {
     if (row.task != task) continue;
     if (one_pair) plot.title = fmt::format("{}, {}", task, pair_text(comparison, row));
-    plot.rows.push_back({one_pair ? row.split : fmt::format("{}, {}", pair_text(comparison, row), row.split),
-                         to_string(row.verdict), round_for_page(row.difference),
-                         row.interval ? round_for_page(row.interval->low) : Json(nullptr),
-                         row.interval ? round_for_page(row.interval->high) : Json(nullptr),
-                         round_for_page(row.before.mean), round_for_page(row.after.mean),
-                         round_for_page(row.p_corrected), round_for_page(row.detectable), row.before.seeds.size(),
-                         row.after.seeds.size()});
+    plot.add_row({one_pair ? row.split : fmt::format("{}, {}", pair_text(comparison, row), row.split),
+                  to_string(row.verdict), row.difference, low_of(row.interval), high_of(row.interval),
+                  row.before.mean, row.after.mean, number_or_null(row.p_corrected), number_or_null(row.detectable),
+                  row.before.seeds.size(), row.after.seeds.size()});
   }
   return plot;
 }
@@ -311,15 +295,13 @@ Page make_page(const Comparison& comparison) {
 }  // namespace
 
 Table comparison_table(const Comparison& comparison) {
-  Table table{.naming = 3, .is_grouped = true};
-  if (comparison.candidates.size() > 1) {
-    table.columns.push_back({"candidate"});
-    table.naming = 4;
-  }
-  for (const char* header : {"task", "encoding", "split", "verdict"}) table.columns.push_back({header});
-  for (const char* header : {"baseline", comparison.candidates.size() > 1 ? "its mean" : "candidate",
-                             "difference (95%)", "solved", "p", "detectable"})
-    table.columns.push_back({header, Align::right});
+  const bool has_several = comparison.candidates.size() > 1;
+  Table table{.columns = make_columns({"task", "encoding", "split", "verdict"},
+                                      {"baseline", has_several ? "its mean" : "candidate", "difference (95%)",
+                                       "solved", "p", "detectable"}),
+              .naming = has_several ? 4u : 3u,
+              .is_grouped = true};
+  if (has_several) table.columns.insert(table.columns.begin(), {"candidate"});
   for (const Verdict verdict : kVerdictOrder) {
     if (verdict == Verdict::same) table.first_folded = table.rows.size();
     for (const ComparisonRow& row : comparison.rows) {
@@ -331,12 +313,11 @@ Table comparison_table(const Comparison& comparison) {
 }
 
 Table comparison_csv(const Comparison& comparison) {
-  Table table;
-  for (const char* header :
-       {"verdict", "candidate", "task", "encoding", "candidate_encoding", "split", "baseline_mean",
-        "candidate_mean", "difference", "low", "high", "baseline_seeds", "candidate_seeds", "baseline_unfinished",
-        "candidate_unfinished", "baseline_solved", "candidate_solved", "p_corrected", "detectable"})
-    table.columns.push_back({header});
+  Table table{.columns =
+                  make_columns({"verdict", "candidate", "task", "encoding", "candidate_encoding", "split",
+                                "baseline_mean", "candidate_mean", "difference", "low", "high", "baseline_seeds",
+                                "candidate_seeds", "baseline_unfinished", "candidate_unfinished",
+                                "baseline_solved", "candidate_solved", "p_corrected", "detectable"})};
   for (const Verdict verdict : kVerdictOrder) {
     for (const ComparisonRow& row : comparison.rows) {
       if (row.verdict == verdict) table.rows.push_back(csv_cells(comparison, row));
@@ -346,17 +327,17 @@ Table comparison_csv(const Comparison& comparison) {
 }
 
 Json to_json(const Comparison& comparison) {
-  Json json;
-  json["baseline"] = comparison.baseline;
-  json["candidates"] = comparison.candidates;
-  json["options"] = write_options(comparison.options);
-  json["regression"] = has_regression(comparison);
-  json["rows"] = write_list(comparison.rows, [&](const ComparisonRow& row) { return write_row(comparison, row); });
-  json["one_sided"] = write_list(
-      comparison.one_sided, [&](const UnmatchedExperiments& alone) { return write_one_sided(comparison, alone); });
-  json["conclusions"] = conclusions(comparison);
-  json["warnings"] = comparison.warnings;
-  return json;
+  return {
+      {"baseline", comparison.baseline},
+      {"candidates", comparison.candidates},
+      {"options", write_options(comparison.options)},
+      {"regression", has_regression(comparison)},
+      {"rows", write_list(comparison.rows, [&](const ComparisonRow& row) { return write_row(comparison, row); })},
+      {"one_sided",
+       write_list(comparison.one_sided,
+                  [&](const UnmatchedExperiments& alone) { return write_one_sided(comparison, alone); })},
+      {"conclusions", conclusions(comparison)},
+      {"warnings", comparison.warnings}};
 }
 
 Document make_comparison_document(Comparison compared) {
@@ -364,11 +345,10 @@ Document make_comparison_document(Comparison compared) {
   Document document{
       .title = fmt::format("{}, compared with {}", fmt::join(comparison->candidates, ", "), comparison->baseline)};
   document.blocks = {Text{verdict_counts(*comparison)}, comparison_table(*comparison)};
-  for (auto lines : {legend(*comparison), remarks(*comparison)}) {
-    for (std::string& line : lines) document.blocks.push_back(Note{std::move(line)});
-  }
+  add_notes(legend(*comparison), document.blocks);
+  add_notes(remarks(*comparison), document.blocks);
   document.blocks.push_back(Heading{"In short"});
-  for (std::string& line : conclusions(*comparison)) document.blocks.push_back(Note{std::move(line)});
+  add_notes(conclusions(*comparison), document.blocks);
   document.page = [comparison] { return make_page(*comparison); };
   document.json = [comparison] { return to_json(*comparison); };
   document.rows = [comparison] { return comparison_csv(*comparison); };

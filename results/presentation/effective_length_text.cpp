@@ -62,7 +62,7 @@ std::string effective_length_text(const std::optional<EffectiveLength>& effectiv
   return about.empty() ? shown : fmt::format("{} ({})", shown, fmt::join(about, "; "));
 }
 
-bool has_grids(const Summary& summary) { return std::any_of(summary.rows.begin(), summary.rows.end(), has_grid); }
+bool has_grids(const Summary& summary) { return std::ranges::any_of(summary.rows, has_grid); }
 
 std::vector<std::string> effective_length_notes(const std::vector<std::optional<EffectiveLength>>& lengths) {
   const auto has_value = [](const std::optional<EffectiveLength>& length) { return length.has_value(); };

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,8 +16,11 @@
 #include "results/document/page.h"
 #include "results/document/table.h"
 #include "results/presentation/accuracy_text.h"
+#include "results/presentation/board_text.h"
 #include "results/presentation/effective_length_text.h"
-#include "results/presentation/encoding_overview.h"
+#include "results/presentation/over_tasks_text.h"
+#include "results/statistics/learned.h"
+#include "results/statistics/over_tasks.h"
 
 namespace posbench {
 namespace {
@@ -28,7 +32,119 @@ constexpr const char* kAboutScores =
 constexpr const char* kAboutTasks =
     "Mean: sequence accuracy out of distribution, over splits and seeds. It can be low where a length is kept, because "
     "splits may be longer or change other options. Tier 1 has the best encodings of a task, which "
-    "its seeds cannot tell apart.";
+    "its seeds cannot tell apart. Interquartile mean: mean of the middle half of all values of the encoding, with "
+    "the 95 % interval over seeds; a task that it has not learned counts with its accuracy.";
+
+bool is_not_learned(const BoardRow& row) { return row.status == Verdict::not_learned; }
+
+/// Returns the tasks that `is_chosen`, best first.
+template <class IsChosen>
+std::vector<const BoardTask*> select_tasks(const Board& board, IsChosen is_chosen) {
+  std::vector<const BoardTask*> tasks;
+  for (const BoardTask& task : board.tasks) {
+    if (is_chosen(task)) tasks.push_back(&task);
+  }
+  std::ranges::stable_sort(tasks, {}, [](const BoardTask* task) {
+    const BoardRow& row = task->rows.front();
+    return -(is_not_learned(row) ? row.in_distribution.value_or(0) : row.mean);
+  });
+  return tasks;
+}
+
+void add_best(const BoardTask& task, std::vector<Cell>& cells) {
+  cells.emplace_back(best_name_text(task.summary));
+  cells.emplace_back(task.summary.best ? accuracy_text(task.summary.best->mean) : "-");
+}
+
+/// Returns the unmarked tasks that the encoding has learned.
+Table learned_table(const Board& board) {
+  Table table{{{"task", Align::left, Names::tasks},
+               {"tier"},
+               {"effective length", Align::right},
+               {"mean", Align::right},
+               {"worst to best seed", Align::right},
+               {"best encoding", Align::left, Names::encodings},
+               {"its mean", Align::right}},
+              {}};
+  const auto is_learned = [](const BoardTask& task) {
+    return task.mark.empty() && !is_not_learned(task.rows.front());
+  };
+  for (const BoardTask* task : select_tasks(board, is_learned)) {
+    const BoardRow& row = task->rows.front();
+    const Tone tone = row.tier == 1 ? Tone::good : Tone::plain;
+    table.rows.push_back({{task->task, tone},
+                          {row.tier ? tier_text(row) : "-", tone},
+                          {headline_length(row) ? multiple_text(*headline_length(row)) : "no grid", tone},
+                          {accuracy_text(row.mean), tone},
+                          seed_range_text(row)});
+    add_best(*task, table.rows.back());
+  }
+  return table;
+}
+
+/// Returns the tasks that it has not learned, and the marked ones.
+Table other_table(const Board& board) {
+  Table table{{{"task", Align::left, Names::tasks},
+               {"in distribution", Align::right},
+               {"learned by", Align::right},
+               {"best encoding", Align::left, Names::encodings},
+               {"its mean", Align::right}},
+              {}};
+  const auto is_other = [](const BoardTask& task) {
+    return !task.mark.empty() || is_not_learned(task.rows.front());
+  };
+  for (const BoardTask* task : select_tasks(board, is_other)) {
+    table.rows.push_back({task->task, in_distribution_text(task->rows.front()), learned_by_text(*task)});
+    add_best(*task, table.rows.back());
+  }
+  return table;
+}
+
+/// Returns "cope on 65 tasks, out of distribution: tier 1 on 3, a lower tier on 4, ..., not learned on 28.
+/// Interquartile mean over the 45 that an encoding of the board has learned: 0.60 (0.58 to 0.62)."
+std::string overview_text(const Board& board) {
+  const BoardRow& first = board.tasks.front().rows.front();
+  const auto count = [&](auto test) {
+    return std::ranges::count_if(
+        board.tasks, [&](const BoardTask& task) { return task.mark.empty() && test(task.rows.front()); });
+  };
+  std::vector<std::string> counts;
+  const auto add = [&](const std::string& what, std::ptrdiff_t tasks) {
+    if (tasks > 0) counts.push_back(fmt::format("{} on {}", what, tasks));
+  };
+  add("tier 1", count([](const BoardRow& row) { return row.tier == 1; }));
+  add("a lower tier", count([](const BoardRow& row) { return row.tier && *row.tier > 1; }));
+  add("too few seeds for a tier", count([](const BoardRow& row) { return row.status == Verdict::too_few_seeds; }));
+  add("not learned", count(is_not_learned));
+  std::string text =
+      fmt::format("{} on {} tasks, {}: {}.", name_text(first), board.tasks.size() - marked_tasks(board).size(),
+                  split_title(board.options), fmt::join(counts, ", "));
+  const OverTasks over = summarize_over_tasks(board);
+  if (!over.rows.empty()) {
+    text += fmt::format(" Interquartile mean over the {} that an encoding of the board has learned: {}.",
+                        over.tasks.size(), estimate_text(over.rows.front().interquartile_mean));
+  }
+  if (!over.marked.empty()) text += " " + marked_text(over.marked);
+  return text;
+}
+
+/// Returns a table of the tasks that the encoding has learned, and one of the others, which are not learned or
+/// marked. The best task is first, the worst last. Each row also has the best encoding of its task and its mean.
+std::vector<Document::Block> overview_blocks(const Board& board) {
+  std::vector<Document::Block> blocks;
+  const auto add = [&](std::string title, Table table) {
+    if (table.rows.empty()) return;
+    blocks.push_back(Text{std::move(title)});
+    blocks.push_back(std::move(table));
+  };
+  add("Learned in distribution, best first:", learned_table(board));
+  add(fmt::format(
+          "Not learned in distribution, or marked control or open, best first (in brackets, how much validation "
+          "accuracy still rose in the last {:.0f} % of training):",
+          100 * kLateTraining),
+      other_table(board));
+  return blocks;
+}
 
 /// Returns in which tasks the encoding is strong and weak. Marked tasks do not count.
 std::string short_text(const EncodingCard& card) {
@@ -37,7 +153,7 @@ std::string short_text(const EncodingCard& card) {
   size_t with_grid = 0;
   for (const BoardTask& task : card.board.tasks) {
     const BoardRow& row = task.rows.front();
-    if (!task.mark.empty() || row.status == Verdict::not_learned) continue;
+    if (!task.mark.empty() || is_not_learned(row)) continue;
     learned.push_back(task.task);
     if (row.mean < kLow) low.push_back(task.task);
     const std::optional<EffectiveLength>& length = headline_length(row);
@@ -67,12 +183,7 @@ std::string scores_text(const EncodingCard& card) {
 }
 
 Table aspect_table(const std::vector<AspectScore>& scores) {
-  Table table{{{"aspect"},
-               {"score", Align::right},
-               {"95 %", Align::right},
-               {"tasks", Align::right},
-               {"learned", Align::right}},
-              {}};
+  Table table{.columns = make_columns({"aspect"}, {"score", "95 %", "tasks", "learned"})};
   for (const AspectScore& score : scores) {
     table.rows.push_back({score.aspect, accuracy_text(score.mean),
                           fmt::format("{:.2f} to {:.2f}", score.interval.low, score.interval.high),
@@ -94,9 +205,8 @@ Plot aspect_plot(const EncodingCard& card) {
                         {"learned", "learned"}}};
   plot.signals = {{"x_title", "score"}, {"zero", true}};
   for (const AspectScore& score : card.aspects) {
-    plot.rows.push_back({score.aspect, "score and 95 % interval", round_for_page(score.mean),
-                         round_for_page(score.interval.low), round_for_page(score.interval.high), score.tasks,
-                         score.learned});
+    plot.add_row({score.aspect, "score and 95 % interval", score.mean, score.interval.low, score.interval.high,
+                  score.tasks, score.learned});
   }
   return plot;
 }
@@ -111,16 +221,12 @@ Plot task_plot(const EncodingCard& card) {
           "seed to the best.",
       .columns = {{"row", "task"}, {"series", "standing"}, {"value", "mean"}, {"low", "worst"}, {"high", "best"}}};
   plot.signals = {{"x_title", "sequence accuracy"}, {"zero", true}};
-  std::vector<const BoardTask*> tasks;
-  for (const BoardTask& task : card.board.tasks) {
-    if (task.rows.front().status != Verdict::not_learned) tasks.push_back(&task);
-  }
-  std::ranges::stable_sort(tasks, {}, [](const BoardTask* task) { return -task->rows.front().mean; });
-  for (const BoardTask* task : tasks) {
+  const auto is_learned = [](const BoardTask& task) { return !is_not_learned(task.rows.front()); };
+  for (const BoardTask* task : select_tasks(card.board, is_learned)) {
     const BoardRow& row = task->rows.front();
     const auto [worst, best] = std::ranges::minmax(row.values);
-    plot.rows.push_back({task->task, row.tier ? row.tier == 1 ? "tier 1" : "lower tier" : to_string(row.status),
-                         round_for_page(row.mean), round_for_page(worst), round_for_page(best)});
+    plot.add_row({task->task, row.tier ? row.tier == 1 ? "tier 1" : "lower tier" : to_string(row.status), row.mean,
+                  worst, best});
   }
   return plot;
 }
@@ -155,8 +261,8 @@ std::vector<Document::Block> card_details(const EncodingCard& card) {
   if (card.board.tasks.empty()) return {};
   std::vector<Document::Block> blocks{Heading{"Results on each task"}, Text{overview_text(card.board)}};
   std::ranges::move(overview_blocks(card.board), std::back_inserter(blocks));
-  for (const std::string& note : board_length_notes(card.board)) blocks.push_back(Note{note});
-  blocks.push_back(Note{fmt::format("{} {}", kAboutTasks, kAboutInterquartileMean)});
+  blocks.push_back(Note{"effective length: " + length_note()});
+  blocks.push_back(Note{kAboutTasks});
   return blocks;
 }
 
@@ -171,16 +277,6 @@ Json to_json(const EncodingCard& card, const BoardTexts& texts) {
                 {"high", score.interval.high}, {"tasks", score.tasks}, {"of", score.of},
                 {"learned", score.learned}};
   });
-  json["effective_lengths"] = Json::array();
-  for (const BoardTask& task : card.board.tasks) {
-    const BoardRow& row = task.rows.front();
-    if (!row.effective_length) continue;
-    Json length = to_json(*row.effective_length);
-    length["task"] = task.task;
-    length["far"] = row.effective_far ? to_json(*row.effective_far) : Json(nullptr);
-    length["learned"] = row.learned.by_half_the_seeds();
-    json["effective_lengths"].push_back(std::move(length));
-  }
   json["board"] = to_json(card.board, texts, {});
   return json;
 }

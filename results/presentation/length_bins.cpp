@@ -57,7 +57,7 @@ void for_each_value(const SplitResult& split, Axis axis, F f) {
 
 /// Returns the index of a split among the given ones; their number if it is none of them.
 size_t split_index(const SplitResult& split, const std::vector<std::string>& splits) {
-  return static_cast<size_t>(std::find(splits.begin(), splits.end(), split.name) - splits.begin());
+  return static_cast<size_t>(std::ranges::find(splits, split.name) - splits.begin());
 }
 
 /// Returns the value of one experiment at each length, distance or position, in the first of the splits that tests
@@ -74,12 +74,11 @@ std::map<int, Value> values_of(const ExperimentResult& experiment, Axis axis,
 
 }  // namespace
 
-std::vector<LengthGroup> length_groups(const std::vector<const ExperimentResult*>& of_task) {
+std::vector<LengthGroup> length_groups(const Experiments& of_task) {
   std::vector<std::pair<std::string, std::pair<int, int>>> ranges;  // of lengths, by split
   for (const ExperimentResult* experiment : of_task) {
     for (const SplitResult& split : experiment->splits) {
-      const auto same = [&](const auto& range) { return range.first == split.name; };
-      auto found = std::find_if(ranges.begin(), ranges.end(), same);
+      auto found = std::ranges::find(ranges, split.name, [](const auto& range) { return range.first; });
       if (found == ranges.end()) found = ranges.insert(found, {split.name, {std::numeric_limits<int>::max(), 0}});
       if (split.by_length.empty()) continue;
       auto& [from, to] = found->second;
@@ -92,7 +91,7 @@ std::vector<LengthGroup> length_groups(const std::vector<const ExperimentResult*
     const auto same = [&, &range = range](const LengthGroup& group) {
       return known && group.from == range.first && group.to == range.second;
     };
-    auto found = std::find_if(groups.begin(), groups.end(), same);
+    auto found = std::ranges::find_if(groups, same);
     if (found == groups.end())
       found = groups.insert(found, {known ? range.first : 0, known ? range.second : 0, {}});
     found->splits.push_back(split);
@@ -100,8 +99,7 @@ std::vector<LengthGroup> length_groups(const std::vector<const ExperimentResult*
   return groups;
 }
 
-std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& of_task, Axis axis,
-                                   const std::vector<std::string>& splits) {
+std::vector<LengthBin> length_bins(const Experiments& of_task, Axis axis, const std::vector<std::string>& splits) {
   struct Range {
     int from = std::numeric_limits<int>::max(), to = -1;
     bool trained = false;
@@ -132,7 +130,7 @@ std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& o
   for (const auto& [value, cases] : cases_by_value) {
     const int at = value;
     const auto within = [at](const Range& range) { return range.from <= at && at <= range.to; };
-    const auto split = static_cast<size_t>(std::find_if(ranges.begin(), ranges.end(), within) - ranges.begin());
+    const auto split = static_cast<size_t>(std::ranges::find_if(ranges, within) - ranges.begin());
     if (groups.empty() || groups.back().split != split) groups.push_back({.split = split});
     groups.back().cases += cases;
     groups.back().values.emplace_back(at, cases);
@@ -158,7 +156,7 @@ std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& o
 }
 
 std::vector<std::optional<BinValue>> bin_values(const std::vector<LengthBin>& length_bins,
-                                                const std::vector<const ExperimentResult*>& of_encoding, Axis axis,
+                                                const Experiments& of_encoding, Axis axis,
                                                 const std::vector<std::string>& splits, Metric metric) {
   std::vector<BinValue> bins(length_bins.size());
   for (const ExperimentResult* experiment : of_encoding) {

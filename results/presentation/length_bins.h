@@ -19,7 +19,7 @@ struct LengthGroup {
   std::vector<std::string> splits;  // in the order of the task
 };
 /// Groups the splits of a task by their range of lengths.
-std::vector<LengthGroup> length_groups(const std::vector<const ExperimentResult*>& of_task);
+std::vector<LengthGroup> length_groups(const Experiments& of_task);
 
 /// A range of lengths, distances or positions that a plot shows as one point, because single values have few
 /// cases.
@@ -31,8 +31,7 @@ struct LengthBin {
 
 /// Returns the bins of some splits of a task, ascending: at most eight for each split. A length or distance that
 /// several of the splits test belongs to the first of them.
-std::vector<LengthBin> length_bins(const std::vector<const ExperimentResult*>& of_task, Axis,
-                                   const std::vector<std::string>& splits);
+std::vector<LengthBin> length_bins(const Experiments& of_task, Axis, const std::vector<std::string>& splits);
 
 /// Token accuracy, loss or margin of one encoding in a bin.
 struct BinValue {
@@ -43,8 +42,8 @@ struct BinValue {
 
 /// Returns a value for each bin; empty if no seed has a case in it, or one that has does not have the metric,
 /// which is token, loss or margin. An experiment that did not finish has an accuracy of 0, and no loss or margin.
-std::vector<std::optional<BinValue>> bin_values(const std::vector<LengthBin>&,
-                                                const std::vector<const ExperimentResult*>& of_encoding, Axis,
-                                                const std::vector<std::string>& splits, Metric = Metric::token);
+std::vector<std::optional<BinValue>> bin_values(const std::vector<LengthBin>&, const Experiments& of_encoding,
+                                                Axis, const std::vector<std::string>& splits,
+                                                Metric = Metric::token);
 
 }  // namespace posbench

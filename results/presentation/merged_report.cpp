@@ -41,27 +41,14 @@ std::map<std::string, int> count_runs(std::span<const NamedReport> runs) {
   return counts;
 }
 
-/// Adds the times of a run's experiments, under the new names of its encodings.
-void add_times(const Json& timing, const std::map<std::string, std::string>& names, Json& all) {
-  if (!timing.contains("experiments") || !timing.at("experiments").is_array()) return;
-  for (Json time : timing.at("experiments")) {
-    if (!time.is_object() || !time.contains("encoding") || !time.at("encoding").is_string()) continue;
-    const auto name = names.find(time.at("encoding").get<std::string>());
-    if (name == names.end()) continue;
-    time["encoding"] = name->second;
-    all.push_back(std::move(time));
-  }
-}
-
-/// Adds the experiments and times of a run. An encoding of several runs is named with its run.
+/// Adds the experiments of a run. An encoding of several runs is named with its run.
 void add_run(const NamedReport& run, const std::map<std::string, int>& counts, std::set<ExperimentId>& seen,
              Report& all) {
   add_tasks(run, all);
-  std::map<std::string, std::string> names;
   for (ExperimentResult experiment : run.report.experiments) {
-    std::string& name = names[experiment.id.encoding];
-    name = counts.at(experiment.id.encoding) == 1 ? experiment.id.encoding
-                                                  : fmt::format("{} ({})", experiment.id.encoding, run.name);
+    const std::string name = counts.at(experiment.id.encoding) == 1
+                                 ? experiment.id.encoding
+                                 : fmt::format("{} ({})", experiment.id.encoding, run.name);
     if (experiment.swept && name != experiment.id.encoding)
       experiment.swept->encoding = fmt::format("{} ({})", experiment.swept->encoding, run.name);
     experiment.id.encoding = name;
@@ -73,7 +60,6 @@ void add_run(const NamedReport& run, const std::map<std::string, int>& counts, s
     }
     all.experiments.push_back(std::move(experiment));
   }
-  add_times(run.report.timing, names, all.timing["experiments"]);
 }
 
 }  // namespace
@@ -88,7 +74,6 @@ MergedReport merge_reports(std::span<const NamedReport> runs) {
   }
   if (runs.size() == 1) return {.joined = nullptr, .report = runs.front().report, .warnings = std::move(warnings)};
   auto joined = std::make_unique<Report>();
-  joined->timing["experiments"] = Json::array();
   const std::map<std::string, int> counts = count_runs(runs);
   std::set<ExperimentId> seen;
   for (const NamedReport& run : runs) add_run(run, counts, seen, *joined);

@@ -10,9 +10,10 @@
 namespace posbench {
 
 struct MergedReport {
-  std::unique_ptr<const Report> joined;  // of several runs, without config and context; null for a single run
-  const Report& report;                  // the joined one, or that of the single run
-  std::vector<std::string> warnings;     // differences between the runs
+  std::unique_ptr<const Report>
+      joined;                         // of several runs, without config, context and times; null for a single run
+  const Report& report;               // the joined one, or that of the single run
+  std::vector<std::string> warnings;  // differences between the runs
 };
 
 /// Merges the experiments of all runs into one report. An encoding that occurs in more than one run is named with

@@ -44,8 +44,7 @@ Plot dots(const OverTasks& over, const char* title, const std::string& about, Ge
   for (const OverTasksRow& row : over.rows) {
     const std::optional<Estimate> estimate = get(row);
     if (!estimate) continue;
-    plot.rows.push_back({row.encoding, title, round_for_page(estimate->value),
-                         round_for_page(estimate->interval.low), round_for_page(estimate->interval.high)});
+    plot.add_row({row.encoding, title, estimate->value, estimate->interval.low, estimate->interval.high});
   }
   return plot;
 }
@@ -61,7 +60,7 @@ Plot profiles(const OverTasks& over) {
   const std::vector<double> thresholds = profile_thresholds();
   for (const OverTasksRow& row : over.rows) {
     for (size_t n = 0; n < thresholds.size(); ++n)
-      plot.rows.push_back({row.encoding, thresholds[n], round_for_page(row.profile[n]), Json::array()});
+      plot.add_row({row.encoding, thresholds[n], row.profile[n], Json::array()});
   }
   return plot;
 }
@@ -74,11 +73,7 @@ std::string estimate_text(const Estimate& estimate) {
 }
 
 Table over_tasks_table(const OverTasks& over) {
-  Table table{{{"encoding"},
-               {"interquartile mean", Align::right},
-               {"first is better", Align::right},
-               {"learned", Align::right}},
-              {}};
+  Table table{.columns = make_columns({"encoding"}, {"interquartile mean", "first is better", "learned"})};
   for (const OverTasksRow& row : over.rows) {
     const PairOverTasks pair = &row == &over.rows[0] ? PairOverTasks() : compare_over_tasks(over.rows[0], row);
     table.rows.push_back({name_text(row), estimate_text(row.interquartile_mean),
@@ -164,7 +159,7 @@ Json to_json(const OverTasks& over) {
       better[other->encoding] = write_estimate(*pair.first_is_better);
       better[other->encoding]["tasks"] = pair.tasks;
     }
-    item["profile"] = write_list(row.profile, [](double value) { return round_for_page(value); });
+    item["profile"] = write_list(row.profile, round_for_page);
     return item;
   });
   return json;

@@ -23,8 +23,7 @@ void add_curves(const PageSource& source, const std::string& task, Plot& plot, A
   plot.details["task"] = task;
   const auto& of_task = source.experiments.at(task);
   for (const std::string& encoding : source.encodings) {
-    if (const auto found = of_task.find(encoding); found != of_task.end())
-      add_rows(encoding, found->second, plot.rows);
+    if (const auto found = of_task.find(encoding); found != of_task.end()) add_rows(encoding, found->second);
   }
 }
 
@@ -55,8 +54,7 @@ Json write_levels(const TaskBaseline& task, const std::vector<LengthBin>& bins) 
   Json levels = Json::array();
   for (size_t first = 0, next = 0; first < bins.size(); first = next) {
     while (next < bins.size() && bins[next].split == bins[first].split) ++next;
-    const auto same = [&](const SplitBaseline& split) { return split.name == bins[first].split; };
-    const auto split = std::find_if(task.splits.begin(), task.splits.end(), same);
+    const auto split = std::ranges::find(task.splits, bins[first].split, &SplitBaseline::name);
     if (split == task.splits.end()) continue;
     const Predictor best = best_trivial(*split);
     const auto add = [&](const std::string& what, double accuracy) {
@@ -125,17 +123,13 @@ Plot metric_plot(const PageSource& source, const std::string& task, Axis axis,
   if (!levels.empty()) plot.signals["levels"] = levels;
   plot.details["splits"] = splits;
   double greatest = 0;
-  add_curves(source, task, plot, [&](const std::string& encoding, const Experiments& experiments, Json& rows) {
+  add_curves(source, task, plot, [&](const std::string& encoding, const Experiments& experiments) {
     const auto values = bin_values(bins, experiments, axis, splits, metric);
     for (size_t i = 0; i < bins.size(); ++i) {
       if (!values[i]) continue;
-      Json seeds = Json::array();
-      for (const double value : values[i]->values) {
-        seeds.push_back(round_for_page(value));
-        greatest = std::max(greatest, value);
-      }
-      rows.push_back({encoding, 0.5 * (bins[i].from + 0.0 + bins[i].to), round_for_page(values[i]->mean),
-                      bins[i].from, bins[i].to, values[i]->cases, std::move(seeds)});
+      greatest = std::max(greatest, std::ranges::max(values[i]->values));
+      plot.add_row({encoding, 0.5 * (bins[i].from + 0.0 + bins[i].to), values[i]->mean, bins[i].from, bins[i].to,
+                    values[i]->cases, values[i]->values});
     }
   });
   if (!metric_info(metric).is_accuracy) plot.signals["greatest"] = round_for_page(greatest);
@@ -179,18 +173,6 @@ Section by_length(const PageSource& source, const std::string& title, const std:
   return section;
 }
 
-Section by_position(const PageSource& source) {
-  Section section{"Accuracy against position in the answer",
-                  "Token accuracy at each scored position of a sequence, counted from 1.",
-                  {}};
-  for (const std::string& task : source.tasks) {
-    std::vector<std::string> splits;
-    for (const SplitBaseline& split : find_baseline(source.report, task).splits) splits.push_back(split.name);
-    section.plots.push_back(metric_plot(source, task, Axis::position, splits, Metric::token));
-  }
-  return section;
-}
-
 /// Returns the plot of the grid of an option on a task; without rows if no experiment has it.
 Plot multiple_plot(const PageSource& source, const std::string& task, const std::string& option) {
   Plot plot{.title = option == kFarGrid     ? task + ", far evidence"
@@ -204,7 +186,7 @@ Plot multiple_plot(const PageSource& source, const std::string& task, const std:
   plot.signals = {
       {"x_title", option == "distance" ? "multiple of the trained distance" : "multiple of the trained length"},
       {"y_title", "sequence accuracy"}};
-  add_curves(source, task, plot, [&](const std::string& encoding, const Experiments& experiments, Json& rows) {
+  add_curves(source, task, plot, [&](const std::string& encoding, const Experiments& experiments) {
     for (const double multiple : kGridMultiples) {
       std::vector<double> values;
       std::int64_t sequences = 0;
@@ -214,32 +196,10 @@ Plot multiple_plot(const PageSource& source, const std::string& task, const std:
           sequences += point.multiple == multiple ? point.sequences : 0;
         if (const auto value = accuracy_at(*experiment, option, multiple)) values.push_back(*value);
       }
-      if (sequences == 0) continue;
-      rows.push_back({encoding, multiple, round_for_page(mean(values)), sequences,
-                      write_list(values, [](double value) { return round_for_page(value); })});
+      if (sequences > 0) plot.add_row({encoding, multiple, mean(values), sequences, values});
     }
   });
   return plot;
-}
-
-Section by_distance(const PageSource& source) {
-  Section section{
-      "Accuracy against distance",
-      "As above, over the distance between the question and its source. Each plot has sequences of the "
-      "same lengths, because an encoding may fail on longer ones due to their length.",
-      {}};
-  for (const std::string& task : source.tasks) {
-    for (const LengthGroup& group : length_groups(experiments_of(source, task))) {
-      Plot plot = metric_plot(source, task, Axis::distance, group.splits, Metric::token);
-      if (plot.rows.empty()) continue;
-      plot.title += group.to == 0 ? fmt::format(", {}", group.splits.front())
-                                  : fmt::format(", {} {}", group.from == group.to ? "length" : "lengths",
-                                                range_text(group.from, group.to));
-      plot.about += fmt::format(" Splits: {}.", fmt::join(group.splits, ", "));
-      section.plots.push_back(std::move(plot));
-    }
-  }
-  return section;
 }
 
 /// The accuracies of a seed at a step of training.
@@ -257,7 +217,7 @@ std::optional<CurveValue> value_at(const CurvePoint& point, const std::string& s
 }
 
 void add_learning_rows(const std::string& encoding, const Experiments& experiments, const std::string& split,
-                       Json& rows) {
+                       Plot& plot) {
   std::map<int, std::vector<CurveValue>> by_step;
   for (const ExperimentResult* experiment : experiments) {
     for (const CurvePoint& point : experiment->learning_curve) {
@@ -271,9 +231,8 @@ void add_learning_rows(const std::string& encoding, const Experiments& experimen
       token.push_back(value.token);
       if (value.loss) loss.push_back(*value.loss);
     }
-    rows.push_back({encoding, step, round_for_page(mean(sequence)), round_for_page(mean(token)),
-                    loss.size() == values.size() ? round_for_page(mean(loss)) : Json(nullptr),
-                    write_list(sequence, [](double value) { return round_for_page(value); })});
+    plot.add_row({encoding, step, mean(sequence), mean(token),
+                  loss.size() == values.size() ? Json(mean(loss)) : Json(nullptr), sequence});
   }
 }
 
@@ -299,8 +258,8 @@ Plot learning_plot(const PageSource& source, const std::string& task, const std:
                         {"loss", "loss"},
                         {"values", "of each seed"}}};
   plot.signals = {{"x_title", "training step"}, {"y_title", "sequence accuracy"}};
-  add_curves(source, task, plot, [&](const std::string& encoding, const Experiments& experiments, Json& rows) {
-    add_learning_rows(encoding, experiments, split, rows);
+  add_curves(source, task, plot, [&](const std::string& encoding, const Experiments& experiments) {
+    add_learning_rows(encoding, experiments, split, plot);
   });
   return plot;
 }
@@ -322,21 +281,50 @@ Section multiple_section(const PageSource& source) {
   return section;
 }
 
-std::vector<Section> accuracy_sections(const PageSource& source) {
-  return {
-      by_length(
-          source, "Accuracy against length",
-          "Token accuracy: lines are means over seeds, small dots are seeds. The gray range was trained. Dotted "
-          "lines are chance; dashed lines are the best predictor that does not read the question. Neighboring "
-          "lengths with few cases are pooled. Splits that change other options than the length have plots of their own.",
-          Metric::token),
-      by_distance(source)};
+Section length_section(const PageSource& source) {
+  return by_length(
+      source, "Accuracy against length",
+      "Token accuracy: lines are means over seeds, small dots are seeds. The gray range was trained. Dotted "
+      "lines are chance; dashed lines are the best predictor that does not read the question. Neighboring "
+      "lengths with few cases are pooled. Splits that change other options than the length have plots of their own.",
+      Metric::token);
 }
 
-std::vector<Section> loss_sections(const PageSource& source) {
-  return {by_length(source, "Loss against length",
-                    "Mean cross-entropy of scored positions in nats; less is better.", Metric::loss),
-          by_position(source)};
+Section distance_section(const PageSource& source) {
+  Section section{
+      "Accuracy against distance",
+      "As above, over the distance between the question and its source. Each plot has sequences of the "
+      "same lengths, because an encoding may fail on longer ones due to their length.",
+      {}};
+  for (const std::string& task : source.tasks) {
+    for (const LengthGroup& group : length_groups(experiments_of(source, task))) {
+      Plot plot = metric_plot(source, task, Axis::distance, group.splits, Metric::token);
+      if (plot.rows.empty()) continue;
+      plot.title += group.to == 0 ? fmt::format(", {}", group.splits.front())
+                                  : fmt::format(", {} {}", group.from == group.to ? "length" : "lengths",
+                                                range_text(group.from, group.to));
+      plot.about += fmt::format(" Splits: {}.", fmt::join(group.splits, ", "));
+      section.plots.push_back(std::move(plot));
+    }
+  }
+  return section;
+}
+
+Section loss_section(const PageSource& source) {
+  return by_length(source, "Loss against length",
+                   "Mean cross-entropy of scored positions in nats; less is better.", Metric::loss);
+}
+
+Section position_section(const PageSource& source) {
+  Section section{"Accuracy against position in the answer",
+                  "Token accuracy at each scored position of a sequence, counted from 1.",
+                  {}};
+  for (const std::string& task : source.tasks) {
+    std::vector<std::string> splits;
+    for (const SplitBaseline& split : find_baseline(source.report, task).splits) splits.push_back(split.name);
+    section.plots.push_back(metric_plot(source, task, Axis::position, splits, Metric::token));
+  }
+  return section;
 }
 
 Section learning_section(const PageSource& source) {

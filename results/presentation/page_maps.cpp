@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/effective_length_text.h"
@@ -16,13 +17,6 @@ namespace {
 
 using Kind = std::optional<SplitSummary> SummaryRow::*;
 using Accuracy = Spread SplitSummary::*;
-
-Json low(const std::optional<Interval>& interval) {
-  return interval ? round_for_page(interval->low) : Json(nullptr);
-}
-Json high(const std::optional<Interval>& interval) {
-  return interval ? round_for_page(interval->high) : Json(nullptr);
-}
 
 /// Returns "not learned (+0.12)": how much validation accuracy rose late in training. Returns an empty text if
 /// most seeds have learned the task.
@@ -42,6 +36,19 @@ Plot empty_map(const std::string& title, const std::string& about, const std::ve
   return plot;
 }
 
+/// Returns the rows of the summary in the order of the page: by encoding, then by task.
+std::vector<const SummaryRow*> ordered_rows(const PageSource& source) {
+  std::map<std::pair<std::string, std::string>, const SummaryRow*> rows;
+  for (const SummaryRow& row : source.summary.rows) rows[{row.encoding, row.task}] = &row;
+  std::vector<const SummaryRow*> ordered;
+  for (const std::string& encoding : source.encodings) {
+    for (const std::string& task : source.tasks) {
+      if (const auto found = rows.find({encoding, task}); found != rows.end()) ordered.push_back(found->second);
+    }
+  }
+  return ordered;
+}
+
 Plot heat_map(const PageSource& source, const std::string& title, Kind kind, Accuracy accuracy,
               const std::string& about) {
   Plot plot = empty_map(title, about,
@@ -53,21 +60,15 @@ Plot heat_map(const PageSource& source, const std::string& title, Kind kind, Acc
                          {"solved", "seeds that solve it"},
                          {"seeds", "seeds"}});
   const bool is_out = kind == &SummaryRow::out_of_distribution;
-  std::map<std::pair<std::string, std::string>, const SummaryRow*> rows;
-  for (const SummaryRow& row : source.summary.rows) rows[{row.encoding, row.task}] = &row;
-  for (const std::string& encoding : source.encodings) {
-    for (const std::string& task : source.tasks) {
-      const auto found = rows.find({encoding, task});
-      if (found == rows.end() || !(found->second->*kind)) continue;
-      const SplitSummary& split = *(found->second->*kind);
-      const Spread& spread = split.*accuracy;
-      const auto [least, greatest] = std::minmax_element(spread.values.begin(), spread.values.end());
-      plot.rows.push_back({encoding, task, round_for_page(spread.mean), round_for_page(*least),
-                           round_for_page(*greatest), low(spread.interval), high(spread.interval),
-                           round_for_page(split.solved), found->second->seeds.size(),
-                           unfinished_letters(found->second->diverged > 0, found->second->failed > 0),
-                           accuracy_text(spread.mean), is_out ? not_learned(*found->second) : ""});
-    }
+  for (const SummaryRow* row : ordered_rows(source)) {
+    if (!(row->*kind)) continue;
+    const SplitSummary& split = *(row->*kind);
+    const Spread& spread = split.*accuracy;
+    const auto [least, greatest] = std::ranges::minmax(spread.values);
+    plot.add_row({row->encoding, row->task, spread.mean, least, greatest, low_of(spread.interval),
+                  high_of(spread.interval), split.solved, row->seeds.size(),
+                  unfinished_letters(row->diverged > 0, row->failed > 0), accuracy_text(spread.mean),
+                  is_out ? not_learned(*row) : ""});
   }
   return plot;
 }
@@ -84,19 +85,15 @@ Plot effective_map(const PageSource& source, const char* title, const char* abou
                          {"accuracy", "accuracy at 4x"}});
   plot.signals["domain"] = {0, *std::rbegin(kGridMultiples)};
   const std::optional<Interval> no_interval;
-  for (const std::string& encoding : source.encodings) {
-    for (const std::string& task : source.tasks) {
-      const SummaryRow* row = find_row(source.summary, task, encoding);
-      if (!row || !(row->*kind)) continue;
-      const EffectiveLength& effective = *(row->*kind);
-      const bool is_learned = row->learned.by_half_the_seeds();
-      const std::optional<Interval>& interval = is_learned ? effective.interval : no_interval;
-      plot.rows.push_back(
-          {encoding, task, is_learned ? Json(effective.multiple) : Json(nullptr), low(interval), high(interval),
-           effective.tested_to, effective.accuracy ? round_for_page(*effective.accuracy) : Json(nullptr),
-           unfinished_letters(row->diverged > 0, row->failed > 0),
-           is_learned ? multiple_text(effective.multiple, effective.tested_to) : "", not_learned(*row)});
-    }
+  for (const SummaryRow* row : ordered_rows(source)) {
+    if (!(row->*kind)) continue;
+    const EffectiveLength& effective = *(row->*kind);
+    const bool is_learned = row->learned.by_half_the_seeds();
+    const std::optional<Interval>& interval = is_learned ? effective.interval : no_interval;
+    plot.add_row({row->encoding, row->task, is_learned ? Json(effective.multiple) : Json(nullptr),
+                  low_of(interval), high_of(interval), effective.tested_to, number_or_null(effective.accuracy),
+                  unfinished_letters(row->diverged > 0, row->failed > 0),
+                  is_learned ? multiple_text(effective.multiple, effective.tested_to) : "", not_learned(*row)});
   }
   return plot;
 }
@@ -142,8 +139,7 @@ Section ranking_section(const PageSource& source) {
   for (const Ranking& row : source.summary.ranking) rows[row.encoding] = &row;
   const auto add = [&](const std::string& encoding, const char* series, const std::optional<MeanRank>& rank) {
     if (!rank || rank->tasks < 2 || rank->seeds < 2) return;  // they rank nothing
-    plot.rows.push_back({encoding, series, round_for_page(rank->mean), round_for_page(rank->interval.low),
-                         round_for_page(rank->interval.high), rank->tasks});
+    plot.add_row({encoding, series, rank->mean, rank->interval.low, rank->interval.high, rank->tasks});
   };
   for (const std::string& encoding : source.encodings) {
     add(encoding, "out of distribution", rows.at(encoding)->out_of_distribution);

@@ -50,7 +50,7 @@ std::vector<Grid> grids(const PageSource& source) {
     const auto same = [&](const Grid& grid) {
       return grid.task == experiment.swept->task && grid.encoding == experiment.swept->encoding;
     };
-    auto found = std::find_if(grids.begin(), grids.end(), same);
+    auto found = std::ranges::find_if(grids, same);
     if (found == grids.end())
       found = grids.insert(grids.end(), {experiment.swept->task, experiment.swept->encoding, {}});
     found->experiments.push_back(&experiment);
@@ -71,7 +71,7 @@ std::vector<SweptAxis> swept_axes(const Grid& grid) {
     SweptAxis axis{name, {}};
     for (const ExperimentResult* experiment : grid.experiments) {
       const std::string at = value_at(*experiment, name);
-      if (std::find(axis.values.begin(), axis.values.end(), at) == axis.values.end()) axis.values.push_back(at);
+      if (std::ranges::find(axis.values, at) == axis.values.end()) axis.values.push_back(at);
     }
     sort_numbers(axis.values);
     if (axis.values.size() > 1) axes.push_back(std::move(axis));
@@ -91,11 +91,11 @@ std::vector<Slice> slices(const Grid& grid, const std::vector<SweptAxis>& axes,
   for (const ExperimentResult* experiment : grid.experiments) {
     std::vector<std::string> fixed;
     for (const SweptAxis& axis : axes) {
-      if (std::find(shown.begin(), shown.end(), axis.name) == shown.end())
+      if (std::ranges::find(shown, axis.name) == shown.end())
         fixed.push_back(axis.name + "=" + value_at(*experiment, axis.name));
     }
     const std::string at = fmt::format("{}", fmt::join(fixed, ", "));
-    auto found = std::find_if(slices.begin(), slices.end(), [&](const Slice& slice) { return slice.at == at; });
+    auto found = std::ranges::find(slices, at, &Slice::at);
     if (found == slices.end()) found = slices.insert(slices.end(), {at, {}});
     found->experiments.push_back(experiment);
   }
@@ -131,7 +131,7 @@ void set_order(Plot& plot, const std::vector<std::string>& rows, const std::vect
   const auto with_cells = [&](const std::vector<std::string>& names, size_t place) {
     Json order = Json::array();
     for (const std::string& name : names) {
-      if (std::any_of(plot.rows.begin(), plot.rows.end(), [&](const Json& row) { return row[place] == name; }))
+      if (std::ranges::any_of(plot.rows, [&](const Json& row) { return row[place] == name; }))
         order.push_back(name);
     }
     return order;
@@ -142,16 +142,15 @@ void set_order(Plot& plot, const std::vector<std::string>& rows, const std::vect
 
 /// Adds a cell with the accuracies of all seeds at a point of the grid.
 void add_cell(const std::string& row, const std::string& column, const std::vector<double>& values,
-              const Experiments& experiments, Json& rows) {
+              const Experiments& experiments, Plot& plot) {
   if (values.empty()) return;
   const auto any = [&](Status status) {
-    return std::any_of(experiments.begin(), experiments.end(),
-                       [&](const ExperimentResult* experiment) { return experiment->status == status; });
+    return std::ranges::find(experiments, status, &ExperimentResult::status) != experiments.end();
   };
   const std::string mark = unfinished_letters(any(Status::diverged), any(Status::failed));
-  const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
-  rows.push_back({row, column, round_for_page(mean(values)), round_for_page(*least), round_for_page(*greatest),
-                  values.size(), mark, accuracy_text(mean(values)), ""});
+  const auto [least, greatest] = std::ranges::minmax_element(values);
+  plot.add_row(
+      {row, column, mean(values), *least, *greatest, values.size(), mark, accuracy_text(mean(values)), ""});
 }
 
 Experiments with(const Experiments& experiments, const std::string& axis, const std::string& value) {
@@ -211,8 +210,7 @@ std::optional<double> accuracy_at(const ExperimentResult& experiment, const Leng
 void add_by_tested_length(const Grid& grid, const std::vector<SweptAxis>& axes,
                           const std::vector<Lengths>& columns, std::vector<Plot>& plots) {
   if (columns.size() < 2) return;
-  const auto trained =
-      std::find_if(axes.begin(), axes.end(), [](const SweptAxis& axis) { return axis.name == kTrainedLength; });
+  const auto trained = std::ranges::find(axes, kTrainedLength, &SweptAxis::name);
   const SweptAxis& axis = trained == axes.end() ? axes.front() : *trained;
   for (const Slice& slice : slices(grid, axes, {axis.name})) {
     Plot plot =
@@ -229,7 +227,7 @@ void add_by_tested_length(const Grid& grid, const std::vector<SweptAxis>& axes,
           unfinished += experiment->status != Status::ok;
         }
         if (!values.empty()) values.insert(values.end(), unfinished, 0.0);
-        add_cell(value, lengths.text(), values, experiments, plot.rows);
+        add_cell(value, lengths.text(), values, experiments, plot);
       }
     }
     std::vector<std::string> names;
@@ -265,7 +263,7 @@ void add_by_axis(const PageSource& source, const Grid& grid, const std::vector<S
       for (const std::string& row : rows.values) {
         for (const std::string& column : columns.values) {
           const Experiments at = with(with(slice.experiments, rows.name, row), columns.name, column);
-          add_cell(row, column, sequence_accuracies(source, at, kind), at, plot.rows);
+          add_cell(row, column, sequence_accuracies(source, at, kind), at, plot);
         }
       }
       set_order(plot, rows.values, columns.values);

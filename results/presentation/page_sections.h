@@ -10,8 +10,6 @@
 
 namespace posbench {
 
-using Experiments = std::vector<const ExperimentResult*>;
-
 /// The data from which all plots of a page are drawn.
 struct PageSource {
   const Report& report;                // all runs merged
@@ -21,11 +19,12 @@ struct PageSource {
   std::map<std::string, std::map<std::string, Experiments>> experiments;  // by task and encoding
 };
 
-Section multiple_section(const PageSource&);                // accuracy against the multiples of the grids
-std::vector<Section> accuracy_sections(const PageSource&);  // against length, against distance
-std::vector<Section> loss_sections(
-    const PageSource&);                    // loss against length, accuracy against position in the answer
-Section phase_section(const PageSource&);  // of a sweep
+Section multiple_section(const PageSource&);  // accuracy against the multiples of the grids
+Section length_section(const PageSource&);    // accuracy against length
+Section distance_section(const PageSource&);  // accuracy against distance
+Section loss_section(const PageSource&);      // loss against length
+Section position_section(const PageSource&);  // accuracy against the position in the answer
+Section phase_section(const PageSource&);     // of a sweep
 Section learning_section(const PageSource&);
 Section map_section(const PageSource&);
 Section ranking_section(const PageSource&);

@@ -13,7 +13,6 @@
 
 #include "base/error.h"
 #include "results/presentation/effective_length_text.h"
-#include "results/presentation/length_table.h"
 #include "results/presentation/report_page.h"
 #include "results/presentation/report_table.h"
 #include "results/reports/summary_json.h"
@@ -22,10 +21,6 @@
 
 namespace posbench {
 namespace {
-
-void add_notes(std::vector<std::string> notes, Document& document) {
-  for (std::string& note : notes) document.blocks.push_back(Note{std::move(note)});
-}
 
 void add_tables(std::vector<TaskTable> tables, Document& document) {
   for (auto& [task, table] : tables) {
@@ -40,7 +35,7 @@ void add_accuracies(const Summary& summary, const ReportChoice& choice, Document
   } else {
     document.blocks.push_back(accuracy_table(summary, choice.metric));
   }
-  add_notes(accuracy_notes(summary, choice.metric, choice.by_split), document);
+  add_notes(accuracy_notes(summary, choice.metric, choice.by_split), document.blocks);
 }
 
 /// Returns the accuracy at each multiple of the trained length.
@@ -71,12 +66,8 @@ Document separation_document(const Summary& summary, Metric metric) {
     throw InputError("--separation does not have the effective length; choose another --metric");
   const std::vector<Separation> separations = find_separations(summary, SplitKind::out_of_distribution, metric);
   if (separations.empty()) throw InputError("no task has two encodings and two seeds; run with -s 5");
-  Table table{.columns = {{"task"},
-                          {"between encodings", Align::right},
-                          {"over seeds", Align::right},
-                          {"ratio", Align::right},
-                          {"separates"},
-                          {"resolved pairs", Align::right}}};
+  Table table{.columns = make_columns({"task"}, {"between encodings", "over seeds", "ratio"})};
+  table.columns.insert(table.columns.end(), {{"separates"}, {"resolved pairs", Align::right}});
   int separating = 0, seeds = separations.front().seeds;
   for (const Separation& task : separations) {
     separating += task.ratio >= kRatio;
@@ -93,7 +84,7 @@ Document separation_document(const Summary& summary, Metric metric) {
       "resolved pairs: pairs of encodings that exact permutation tests distinguish"};
   if (seeds < static_cast<int>(kEnoughSeeds))
     notes.push_back(fmt::format("{} seeds are too few to resolve pairs: run with -s {}", seeds, kEnoughSeeds));
-  add_notes(std::move(notes), document);
+  add_notes(notes, document.blocks);
   return document;
 }
 
@@ -110,8 +101,8 @@ Document make_report_document(std::span<const NamedReport> runs, const ReportCho
   const bool has_ranks = choice.metric != Metric::effective_length || has_grids(*summary);
   if (!choice.by_split && has_ranks) document.blocks.push_back(ranking_table(*summary));
   document.blocks.push_back(unfinished_table(all->report));
-  add_notes(memory_notes(all->report), document);
-  add_notes(all->warnings, document);
+  add_notes(memory_notes(all->report), document.blocks);
+  add_notes(all->warnings, document.blocks);
   const auto check = [choice] { check_in_use(choice); };
   document.page = [=] { return make_report_page(*all, *summary, runs, options); };
   if (!choice.by_split) document.paper = [=] { return paper_table(*summary, choice.metric); };

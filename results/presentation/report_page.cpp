@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <set>
 #include <span>
 #include <string>
@@ -38,12 +36,17 @@ PageSource make_source(const Report& report, const Summary& summary) {
   return source;
 }
 
+/// Returns "5 seeds".
+std::string seeds_text(const Report& report) {
+  std::set<std::uint64_t> seeds;
+  for (const ExperimentResult& experiment : report.experiments) seeds.insert(experiment.id.seed);
+  return counted(seeds.size(), "seed");
+}
+
 /// Returns one line with the machine and the time of a run.
 std::string provenance(const NamedReport& run) {
-  std::set<std::uint64_t> seeds;
-  for (const ExperimentResult& experiment : run.report.experiments) seeds.insert(experiment.id.seed);
   std::string line = fmt::format("{}: {}, {}", run.name, counted(run.report.experiments.size(), "experiment"),
-                                 counted(seeds.size(), "seed"));
+                                 seeds_text(run.report));
   for (const char* key : {"started", "host", "cpu", "commit", "command"}) {
     const auto value = run.report.context.find(key);
     if (value == run.report.context.end() || !value->is_string()) continue;
@@ -56,11 +59,9 @@ std::string provenance(const NamedReport& run) {
 std::string page_title(const PageSource& source, std::span<const NamedReport> runs) {
   std::vector<std::string> names;
   for (const NamedReport& run : runs) names.push_back(short_run_name(run.name));
-  std::set<std::uint64_t> seeds;
-  for (const ExperimentResult& experiment : source.report.experiments) seeds.insert(experiment.id.seed);
   return fmt::format("{}: {} on {}, {}", fmt::join(names, ", "),
                      counted(source.encodings.size(), "position encoding"), counted(source.tasks.size(), "task"),
-                     counted(seeds.size(), "seed"));
+                     seeds_text(source.report));
 }
 
 void add_names(const PageSource& source, const PageOptions& options, Page& page) {
@@ -90,7 +91,7 @@ std::set<std::string> fitting_encodings(const PageSource& source, size_t most) {
 
 /// Returns the experiments of these encodings.
 Report select_encodings(const Report& report, const std::set<std::string>& encodings) {
-  Report selected{.tasks = report.tasks, .timing = report.timing};
+  Report selected{.tasks = report.tasks};
   for (const ExperimentResult& experiment : report.experiments) {
     if (encodings.contains(experiment.id.encoding)) selected.experiments.push_back(experiment);
   }
@@ -106,10 +107,10 @@ Summary select_encodings(Summary summary, const std::set<std::string>& encodings
 }
 
 void add_report_sections(const PageSource& source, Page& page) {
-  page.sections = {multiple_section(source), effective_length_section(source), phase_section(source)};
-  std::ranges::move(accuracy_sections(source), std::back_inserter(page.sections));
-  std::ranges::move(loss_sections(source), std::back_inserter(page.sections));
-  for (const auto make : {map_section, ranking_section, learning_section}) page.sections.push_back(make(source));
+  for (const auto make :
+       {multiple_section, effective_length_section, phase_section, length_section, distance_section, loss_section,
+        position_section, map_section, ranking_section, learning_section})
+    page.sections.push_back(make(source));
 }
 
 }  // namespace
@@ -149,8 +150,8 @@ void add_report_plots(const Report& report, const PageOptions& options, AddedSec
   const PageSource source = make_source(report, summary);
   add_names(source, options, page);
   if (added == AddedSections::board) page.sections.push_back(map_section(source));
-  page.sections.push_back(multiple_section(source));
-  std::ranges::move(accuracy_sections(source), std::back_inserter(page.sections));
+  for (const auto make : {multiple_section, length_section, distance_section})
+    page.sections.push_back(make(source));
   if (added == AddedSections::board) page.sections.push_back(ranking_section(source));
   page.sections.push_back(effective_length_section(source));
   if (added == AddedSections::task) page.sections.push_back(learning_section(source));

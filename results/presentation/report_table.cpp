@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "base/text.h"
 #include "results/presentation/accuracy_text.h"
 #include "results/presentation/effective_length_text.h"
+#include "results/statistics/effective_length.h"
 
 namespace posbench {
 namespace {
@@ -97,6 +99,38 @@ std::string rank_text(const std::optional<MeanRank>& rank) {
   return fmt::format("{:.1f} ({:.1f} to {:.1f})", rank->mean, rank->interval.low, rank->interval.high);
 }
 
+/// Returns the meaning of the letters and signs in tables of accuracies.
+std::vector<std::string> sign_notes(const Summary& summary, Metric metric) {
+  const auto any = [&](auto test) { return std::ranges::any_of(summary.rows, test); };
+  const MetricInfo& about = metric_info(metric);
+  const std::string counted = about.is_accuracy ? "0" : "a uniform guess, or as the worst seed if that is worse";
+  std::vector<std::string> notes;
+  if (!summary.rows.empty() && !any([](const SummaryRow& row) { return row.seeds.size() > 1; })) {
+    notes.push_back("one seed decides nothing: with another seed the order of encodings may change; use -s 5");
+  }
+  if (any([](const SummaryRow& row) { return row.diverged > 0; })) {
+    notes.push_back("d: the loss of one or more seeds diverged; they count as " + counted);
+  }
+  if (any([](const SummaryRow& row) { return row.failed > 0; })) {
+    notes.push_back("f: one or more seeds failed; they count as " + counted);
+  }
+  const auto lacks = [&](const SplitSummary& split) {
+    return metric != Metric::effective_length && !split.spread(metric);
+  };
+  if (any([&](const SummaryRow& row) { return std::ranges::any_of(row.splits, lacks); })) {
+    notes.push_back(fmt::format("-: the report does not have the {}", about.name));
+  }
+  return notes;
+}
+
+/// Returns true if a table has "not learned" or brackets, because an encoding has not learned a task.
+bool any_not_learned(const Summary& summary, Metric metric) {
+  return std::ranges::any_of(summary.rows, [&](const SummaryRow& row) {
+    const bool is_gated = row.effective_length || (row.out_of_distribution && not_learned(row, metric));
+    return !unfinished(row) && is_gated && !row.learned.by_half_the_seeds();
+  });
+}
+
 }  // namespace
 
 Table accuracy_table(const Summary& summary, Metric metric) {
@@ -144,16 +178,15 @@ std::vector<TaskTable> split_tables(const Summary& summary, Metric metric) {
   std::vector<TaskTable> tables;
   const auto table_of = [&](const SummaryRow& row) -> Table& {
     const std::string& task = row.swept ? row.swept->task : row.task;
-    auto found =
-        std::find_if(tables.begin(), tables.end(), [&](const TaskTable& table) { return table.task == task; });
+    auto found = std::ranges::find(tables, task, &TaskTable::task);
     if (found == tables.end()) found = tables.insert(found, {.task = task, .table = {.columns = {{"encoding"}}}});
     return found->table;
   };
   for (const SummaryRow& row : summary.rows) {
     std::vector<Column>& columns = table_of(row).columns;
     const auto add = [&](const std::string& name) {
-      const auto same = [&](const Column& column) { return column.header == name; };
-      if (std::none_of(columns.begin(), columns.end(), same)) columns.push_back({name, Align::right});
+      if (std::ranges::find(columns, name, &Column::header) == columns.end())
+        columns.push_back({name, Align::right});
     };
     for (const auto& [name, value] : row.swept ? row.swept->values : Values{}) add(name);
     if (row.effective_far) add(kEffectiveFar);
@@ -172,44 +205,44 @@ std::vector<TaskTable> split_tables(const Summary& summary, Metric metric) {
   return tables;
 }
 
-namespace {
-
-/// Returns the meaning of the letters and signs in tables of accuracies.
-std::vector<std::string> sign_notes(const Summary& summary, Metric metric) {
-  const auto any = [&](auto test) { return std::any_of(summary.rows.begin(), summary.rows.end(), test); };
-  const MetricInfo& about = metric_info(metric);
-  const std::string counted = about.is_accuracy ? "0" : "a uniform guess, or as the worst seed if that is worse";
-  std::vector<std::string> notes;
-  if (!summary.rows.empty() && !any([](const SummaryRow& row) { return row.seeds.size() > 1; })) {
-    notes.push_back("one seed decides nothing: with another seed the order of encodings may change; use -s 5");
+std::vector<TaskTable> length_tables(const Report& report, const Summary& summary) {
+  std::map<ExperimentId, const ExperimentResult*> experiments;
+  for (const ExperimentResult& experiment : report.experiments) experiments[experiment.id] = &experiment;
+  std::vector<TaskTable> tables;
+  for (const SummaryRow& row : summary.rows) {
+    if (tables.empty() || tables.back().task != row.task) {
+      tables.push_back({row.task, {.columns = {{"encoding"}, {"grid"}, {"seed", Align::right}}}});
+      for (const double multiple : kGridMultiples)
+        tables.back().table.columns.push_back({fmt::format("{}x", multiple), Align::right});
+    }
+    for (const auto* effective : {&row.effective_far, &row.effective_length, &row.effective_distance}) {
+      if (!*effective) continue;
+      const std::string& option = (*effective)->option;
+      std::vector<std::vector<Cell>> rows(1 + row.seeds.size(), {row.encoding, option});
+      rows[0].emplace_back("mean");
+      for (size_t seed = 0; seed < row.seeds.size(); ++seed)
+        rows[1 + seed].emplace_back(std::to_string(row.seeds[seed]));
+      for (const double multiple : kGridMultiples) {
+        double sum = 0;
+        bool is_tested = true;
+        for (size_t seed = 0; seed < row.seeds.size(); ++seed) {
+          const std::optional<double> value =
+              accuracy_at(*experiments.at({row.task, row.encoding, row.seeds[seed]}), option, multiple);
+          rows[1 + seed].emplace_back(value ? accuracy_text(*value) : "-");
+          sum += value.value_or(0);
+          is_tested = is_tested && value;
+        }
+        rows[0].emplace_back(is_tested ? accuracy_text(sum / static_cast<double>(row.seeds.size())) : "-");
+      }
+      std::ranges::move(rows, std::back_inserter(tables.back().table.rows));
+    }
   }
-  if (any([](const SummaryRow& row) { return row.diverged > 0; })) {
-    notes.push_back("d: the loss of one or more seeds diverged; they count as " + counted);
-  }
-  if (any([](const SummaryRow& row) { return row.failed > 0; })) {
-    notes.push_back("f: one or more seeds failed; they count as " + counted);
-  }
-  const auto lacks = [&](const SplitSummary& split) {
-    return metric != Metric::effective_length && !split.spread(metric);
-  };
-  if (any([&](const SummaryRow& row) { return std::any_of(row.splits.begin(), row.splits.end(), lacks); })) {
-    notes.push_back(fmt::format("-: the report does not have the {}", about.name));
-  }
-  return notes;
+  std::erase_if(tables, [](const TaskTable& task) { return task.table.rows.empty(); });
+  return tables;
 }
-
-/// Returns true if a table has "not learned" or brackets, because an encoding has not learned a task.
-bool any_not_learned(const Summary& summary, Metric metric) {
-  return std::any_of(summary.rows.begin(), summary.rows.end(), [&](const SummaryRow& row) {
-    const bool is_gated = row.effective_length || (row.out_of_distribution && not_learned(row, metric));
-    return !unfinished(row) && is_gated && !row.learned.by_half_the_seeds();
-  });
-}
-
-}  // namespace
 
 std::vector<std::string> accuracy_notes(const Summary& summary, Metric metric, bool by_split) {
-  const auto any = [&](auto test) { return std::any_of(summary.rows.begin(), summary.rows.end(), test); };
+  const auto any = [&](auto test) { return std::ranges::any_of(summary.rows, test); };
   const MetricInfo& about = metric_info(metric);
   std::vector<std::string> notes = effective_length_notes(summary);
   if (metric != Metric::effective_length) {
@@ -281,10 +314,8 @@ std::vector<Ranking> sort_by_rank(std::vector<Ranking> ranking) {
 }
 
 Table ranking_table(const Summary& summary) {
-  Table table{.columns = {{"encoding"},
-                          {"mean rank by sequence accuracy, out of distribution (95 %)", Align::right},
-                          {"in distribution (95 %)", Align::right},
-                          {"tasks", Align::right}}};
+  Table table{.columns = make_columns({"encoding"}, {"mean rank by sequence accuracy, out of distribution (95 %)",
+                                                     "in distribution (95 %)", "tasks"})};
   for (const Ranking& row : sort_by_rank(summary.ranking)) {
     const std::optional<MeanRank>& any = row.in_distribution ? row.in_distribution : row.out_of_distribution;
     if (rank_text(any) == "-") continue;

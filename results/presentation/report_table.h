@@ -25,6 +25,10 @@ Table accuracy_table(const Summary&, Metric = Metric::sequence);
 /// with a column for each swept value.
 std::vector<TaskTable> split_tables(const Summary&, Metric = Metric::sequence);
 
+/// Returns for each task that has a grid a table with the sequence accuracy at each multiple: of each encoding and
+/// grid the mean over seeds, then every seed.
+std::vector<TaskTable> length_tables(const Report&, const Summary&);
+
 /// Returns the notes below the accuracy table or, if `by_split`, below the tables of splits: the units, and the
 /// meaning of words, letters and signs.
 std::vector<std::string> accuracy_notes(const Summary&, Metric = Metric::sequence, bool by_split = false);

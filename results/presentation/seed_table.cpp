@@ -27,12 +27,13 @@ struct Result {
 
 Cells result_cells(const Result& result) {
   Cells cells{result.split, result.kind, result.metric, number_text(result.value)};
-  const Interval interval = result.count ? wilson_interval(*result.count) : Interval{};
-  for (std::string text :
-       {result.count ? std::to_string(result.count->correct) : "",
-        result.count ? std::to_string(result.count->total) : "", result.count ? number_text(interval.low) : "",
-        result.count ? number_text(interval.high) : "", number_text(result.multiple)})
-    cells.emplace_back(std::move(text));
+  if (const std::optional<Count>& count = result.count) {
+    const Interval interval = wilson_interval(*count);
+    cells.insert(cells.end(), {std::to_string(count->correct), std::to_string(count->total),
+                               number_text(interval.low), number_text(interval.high)});
+  }
+  cells.resize(8, "");
+  cells.emplace_back(number_text(result.multiple));
   return cells;
 }
 

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "results/reports/summary_json.h"
+
 namespace posbench {
 namespace {
 
@@ -32,10 +34,7 @@ ClaimCell read_cell(const Field& field, const ClaimFile& file) {
                  .encoding = field["encoding"].name(),
                  .split = field["split"].name(),
                  .learned_from = number_or_nothing(field, "learned_from", 0, 1)};
-  if (!file.tasks.contains(cell.task)) {
-    const Field task = field["task"];
-    task.fail("expected a name of 'tasks'");
-  }
+  if (!file.tasks.contains(cell.task)) field["task"].fail("expected a name of 'tasks'");
   return cell;
 }
 
@@ -63,26 +62,26 @@ Rule read_rule(const Field& field, const ClaimFile& file) {
   return rule;
 }
 
-ClaimKind read_claim_kind(const Field& claim) {
-  const Field kind = claim["kind"];
+/// Returns the one of these whose text is under the key.
+template <class T, size_t N>
+T read_one_of(const T (&known)[N], const Field& field, const char* key) {
   std::vector<std::string> names;
-  for (const ClaimKind known : kClaimKinds) names.push_back(to_string(known));
-  return kClaimKinds[kind.choice(names)];
+  for (const T one : known) names.push_back(to_string(one));
+  return known[field[key].choice(names)];
 }
 
 /// Reads the kind of a claim and how its source was read. Its published numbers must have been read already.
 void read_origin(const Field& field, Claim& claim) {
-  claim.kind = read_claim_kind(field);
+  claim.kind = read_one_of(kClaimKinds, field, "kind");
   claim.read_from = kReadFrom[field["read_from"].choice(kReadFrom)];
   claim.read_where = field["read_where"].name();
-  const Field kind = field["kind"], read_from = field["read_from"];
   if (claim.kind == ClaimKind::published_number && claim.published.empty())
-    kind.fail("expected numbers in 'published'");
+    field["kind"].fail("expected numbers in 'published'");
   if (claim.kind == ClaimKind::own_statement && !claim.published.empty())
-    kind.fail("expected no numbers in 'published'");
+    field["kind"].fail("expected no numbers in 'published'");
   if ((claim.kind == ClaimKind::own_statement) != (claim.read_from == kOwnSource)) {
-    read_from.fail(fmt::format("expected '{}' for the kind '{}', and for no other", kOwnSource,
-                               to_string(ClaimKind::own_statement)));
+    field["read_from"].fail(fmt::format("expected '{}' for the kind '{}', and for no other", kOwnSource,
+                                        to_string(ClaimKind::own_statement)));
   }
 }
 
@@ -117,17 +116,10 @@ void read_confirmation(const Field& field, ClaimFile& file) {
 }
 
 Json write_cell(const ClaimCell& cell, Metric metric) {
-  Json json;
-  json["task"] = cell.task;
-  json["encoding"] = cell.encoding;
-  json["split"] = cell.split;
-  json["evidence"] = evidence_key(cell, metric);
-  return json;
-}
-
-Json interval_json(const std::optional<Interval>& interval) {
-  if (!interval) return nullptr;
-  return {{"low", six_decimals(interval->low)}, {"high", six_decimals(interval->high)}};
+  return {{"task", cell.task},
+          {"encoding", cell.encoding},
+          {"split", cell.split},
+          {"evidence", evidence_key(cell, metric)}};
 }
 
 std::optional<Interval> read_interval(const Field& rule, const char* key) {
@@ -145,7 +137,7 @@ Json write_rule(const Rule& rule, const RuleResult& result, Metric metric) {
     json["least"] = order->least;
     json["difference"] = six_decimals_or_null(result.difference);
     json["mean_difference"] = six_decimals_or_null(result.mean_difference);
-    json["interval"] = interval_json(result.interval);
+    json["interval"] = write_interval(result.interval);
     json["p_above_least"] = six_decimals_or_null(result.p_above_least);
     json["p_below_zero"] = six_decimals_or_null(result.p_below_zero);
     json["p_below_least"] = six_decimals_or_null(result.p_below_least);
@@ -157,7 +149,7 @@ Json write_rule(const Rule& rule, const RuleResult& result, Metric metric) {
     json["reached"] = result.reached ? Json(result.reached->correct) : Json(nullptr);
     json["seeds"] = result.reached ? Json(result.reached->total) : Json(nullptr);
   }
-  json["fraction"] = interval_json(result.fraction);
+  json["fraction"] = write_interval(result.fraction);
   json["verdict"] = to_string(result.verdict);
   json["by_itself"] = to_string(result.by_itself);
   json["reason"] = result.reason;
@@ -196,17 +188,10 @@ Json write_claim(const Claim& claim, const ClaimResult& result) {
   return json;
 }
 
-Verdict read_verdict(const Field& result, const char* key) {
-  const Field verdict = result[key];
-  std::vector<std::string> names;
-  for (const Verdict known : kClaimVerdicts) names.push_back(to_string(known));
-  return kClaimVerdicts[verdict.choice(names)];
-}
-
 RuleResult read_rule_result(const Field& rule) {
   constexpr std::int64_t kMostSeeds = 1'000'000;
-  RuleResult result{.verdict = read_verdict(rule, "verdict"),
-                    .by_itself = read_verdict(rule, "by_itself"),
+  RuleResult result{.verdict = read_one_of(kClaimVerdicts, rule, "verdict"),
+                    .by_itself = read_one_of(kClaimVerdicts, rule, "by_itself"),
                     .reason = rule["reason"].text(),
                     .fraction = read_interval(rule, "fraction"),
                     .difference = number_or_nothing(rule, "difference", -1, 1),
@@ -265,11 +250,8 @@ ClaimFile read_claim(const Json& json, const std::string& name) {
     const std::string at_reduced = specs.is_string() ? at_full : spec["reduced"].name();
     file.tasks[task] = {{ClaimSize::reduced, at_reduced}, {ClaimSize::full, at_full}};
   }
-  if (field.has("published")) {
-    const Field published = field["published"];
-    file.claim.published =
-        read_list<Published>(published, [&](const Field& item) { return read_published(item, file); });
-  }
+  const auto read_one = [&](const Field& item) { return read_published(item, file); };
+  if (field.has("published")) file.claim.published = read_list<Published>(field["published"], read_one);
   read_origin(field, file.claim);
   file.has_one_size = json["reduced"].is_string();
   if (file.has_one_size) reduced.choice({"full"});
@@ -279,10 +261,7 @@ ClaimFile read_claim(const Json& json, const std::string& name) {
                    {ClaimSize::confirmation, {.differs = "no confirmation is registered", .comparable = false}}};
   file.claim.rules = read_list<Rule>(rules, [&](const Field& rule) { return read_rule(rule, file); });
   if (file.claim.rules.empty()) rules.fail("expected one rule or more");
-  if (field.has("confirm")) {
-    const Field confirm = field["confirm"];
-    read_confirmation(confirm, file);
-  }
+  if (field.has("confirm")) read_confirmation(field["confirm"], file);
   return file;
 }
 
@@ -313,8 +292,8 @@ JudgedClaims read_judged_claims(const Json& json, const std::string& file) {
   JudgedClaims judged;
   claims.each([&](const Field& claim) {
     const Field rules = claim["rules"];
-    judged.results[claim["name"].name()] = {.verdict = read_verdict(claim, "verdict"),
-                                            .by_itself = read_verdict(claim, "by_itself"),
+    judged.results[claim["name"].name()] = {.verdict = read_one_of(kClaimVerdicts, claim, "verdict"),
+                                            .by_itself = read_one_of(kClaimVerdicts, claim, "by_itself"),
                                             .reason = claim["reason"].text(),
                                             .rules = read_list<RuleResult>(rules, read_rule_result)};
   });

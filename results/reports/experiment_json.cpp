@@ -35,30 +35,20 @@ void write_means(const Result& result, Json& json) {
   if (result.margin) json["margin"] = *result.margin;
 }
 
-Json write_length_result(const LengthResult& result) {
+/// Writes the counts and means at a length, distance or position.
+template <class Result>
+Json write_place(const char* what, int place, const Result& result) {
   Json json;
-  json["length"] = result.length;
+  json[what] = place;
   json["token"] = write_count(result.token);
-  json["sequence"] = write_count(result.sequence);
+  if constexpr (requires { result.sequence; }) json["sequence"] = write_count(result.sequence);
   write_means(result, json);
   return json;
 }
 
-Json write_distance(const DistanceResult& result) {
-  Json json;
-  json["distance"] = result.distance;
-  json["token"] = write_count(result.token);
-  write_means(result, json);
-  return json;
-}
-
-Json write_position(const PositionResult& result) {
-  Json json;
-  json["position"] = result.position;
-  json["token"] = write_count(result.token);
-  write_means(result, json);
-  return json;
-}
+Json write_length_result(const LengthResult& result) { return write_place("length", result.length, result); }
+Json write_distance(const DistanceResult& result) { return write_place("distance", result.distance, result); }
+Json write_position(const PositionResult& result) { return write_place("position", result.position, result); }
 
 Json write_split_result(const SplitResult& split) {
   Json json;
@@ -75,13 +65,11 @@ Json write_split_result(const SplitResult& split) {
 }
 
 Json write_grid_point(const GridPoint& point) {
-  Json json;
-  json["multiple"] = point.multiple;
-  json["value"] = point.value;
-  json["sequences"] = point.sequences;
-  json["token"] = write_count(point.token);
-  json["sequence"] = write_count(point.sequence);
-  return json;
+  return {{"multiple", point.multiple},
+          {"value", point.value},
+          {"sequences", point.sequences},
+          {"token", write_count(point.token)},
+          {"sequence", write_count(point.sequence)}};
 }
 
 Json write_grid(const GridResult& grid) {
@@ -96,13 +84,11 @@ Json write_grid(const GridResult& grid) {
 }  // namespace
 
 Json to_json(const Swept& swept) {
-  Json json;
-  json["task"] = swept.task;
-  json["encoding"] = swept.encoding;
-  json["values"] = write_list(swept.values, [](const auto& value) {
-    return Json{{"name", value.first}, {"value", value.second}};
-  });
-  return json;
+  return {{"task", swept.task},
+          {"encoding", swept.encoding},
+          {"values", write_list(swept.values, [](const auto& value) {
+             return Json{{"name", value.first}, {"value", value.second}};
+           })}};
 }
 
 Json to_json(const Extended& extended) {

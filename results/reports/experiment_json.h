@@ -1,5 +1,7 @@
 // Writes and reads the JSON of a finished experiment.
 #pragma once
+#include <cstddef>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,5 +23,17 @@ Json to_json(const CurvePoint&);
 std::vector<CurvePoint> read_curve(const Field&);
 Json to_json(const RateResult&);
 std::vector<RateResult> read_rates(const Field&);
+
+/// Refuses a list with two items that have the same `key`.
+template <class T>
+void check_unique(const Field& list, const std::vector<T>& items, const char* key, std::string T::*member,
+                  const char* what) {
+  std::set<std::string> names;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (names.insert(items[i].*member).second) continue;
+    const Field item = list[i];
+    item[key].fail(what);
+  }
+}
 
 }  // namespace posbench

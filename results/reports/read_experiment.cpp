@@ -7,7 +7,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,18 +56,6 @@ void check_sequences(const Field& json, Count count, std::int64_t sequences, con
   if (count.total <= sequences) return;
   const Field sequence = json["sequence"];
   sequence["total"].fail(fmt::format("more than the sequences of its {}, {}", place, sequences));
-}
-
-/// Refuses a list with two items that have the same `key`.
-template <class T>
-void check_unique(const Field& list, const std::vector<T>& items, const char* key, std::string T::*member,
-                  const char* what) {
-  std::set<std::string> names;
-  for (size_t i = 0; i < items.size(); ++i) {
-    if (names.insert(items[i].*member).second) continue;
-    const Field item = list[i];
-    item[key].fail(what);
-  }
 }
 
 Swept read_swept(const Field& json) {
@@ -188,9 +175,8 @@ void check_sum(const Field& json, const char* list, const std::vector<T>& items,
   Count sum;
   for (const T& item : items) sum += item.*member;
   if (sum == expected) return;
-  const Field field = json[list];
-  field.fail(fmt::format("with {} of {} {} right, expected {} of {} as in its split", sum.correct, sum.total,
-                         counted, expected.correct, expected.total));
+  json[list].fail(fmt::format("with {} of {} {} right, expected {} of {} as in its split", sum.correct, sum.total,
+                              counted, expected.correct, expected.total));
 }
 
 void check_sums(const Field& json, const SplitResult& split) {
@@ -284,10 +270,9 @@ void read_learning_rates(const Field& json, ExperimentResult& result) {
   if (!json.has("learning_rates")) return;
   const Field chosen = json["learning_rate"];
   result.learning_rate = chosen.number(0, 1);
-  result.learning_rates =
-      read_ascending(json["learning_rates"], "learning_rate", &RateResult::learning_rate, read_rate);
-  const auto is_chosen = [&](const RateResult& rate) { return rate.learning_rate == result.learning_rate; };
-  if (std::none_of(result.learning_rates.begin(), result.learning_rates.end(), is_chosen))
+  result.learning_rates = read_rates(json["learning_rates"]);
+  const std::vector<RateResult>& rates = result.learning_rates;
+  if (std::ranges::find(rates, *result.learning_rate, &RateResult::learning_rate) == rates.end())
     chosen.fail("not one of its 'learning_rates'");
 }
 
@@ -298,7 +283,7 @@ void check_reason(const Field& json, const ExperimentResult& result) {
   if (result.status != Status::ok) json["status"].fail(kMissing);
   if (!result.final_loss) json["final_loss"].fail(kMissing);
   const auto lost = [](const CurvePoint& point) { return !point.loss; };
-  if (std::any_of(result.learning_curve.begin(), result.learning_curve.end(), lost)) {
+  if (std::ranges::any_of(result.learning_curve, lost)) {
     json["learning_curve"].fail("with a loss of null, which needs a 'reason'");
   }
 }
@@ -326,7 +311,7 @@ ExperimentResult read_experiment(const Field& json) {
   if (json.has("tuning")) result.tuning = json["tuning"].flag();
   result.final_loss = read_loss(json["final_loss"]);
   read_learning_rates(json, result);
-  result.learning_curve = read_ascending(json["learning_curve"], "step", &CurvePoint::step, read_point);
+  result.learning_curve = read_curve(json["learning_curve"]);
   result.splits = read_list<SplitResult>(json["splits"], read_split);
   result.grids = read_grids(json, result.status);
   check_reason(json, result);

@@ -23,7 +23,6 @@
 #include "results/json/read_bytes.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/experiment_lines.h"
-#include "results/reports/report_text.h"
 #include "results/reports/summary_json.h"
 
 namespace posbench {
@@ -77,22 +76,14 @@ TaskBaseline read_task(const Field& json) {
   if (json.has("training_samples")) {
     task.training_samples = static_cast<int>(json["training_samples"].integer(0, std::numeric_limits<int>::max()));
   }
-  std::set<std::string> names;
-  for (size_t i = 0; i < task.splits.size(); ++i) {
-    const Field splits = json["splits"];
-    const Field split = splits[i];
-    if (!names.insert(task.splits[i].name).second) split["name"].fail("the name of an earlier split too");
-  }
+  const Field splits = json["splits"];
+  check_unique(splits, task.splits, "name", &SplitBaseline::name, "the name of an earlier split too");
   return task;
 }
 
 std::vector<TaskBaseline> read_tasks(const Field& json) {
   std::vector<TaskBaseline> tasks = read_list<TaskBaseline>(json, read_task);
-  std::set<std::string> names;
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    const Field task = json[i];
-    if (!names.insert(tasks[i].task).second) task["task"].fail("listed before");
-  }
+  check_unique(json, tasks, "task", &TaskBaseline::task, "listed before");
   return tasks;
 }
 
@@ -203,16 +194,14 @@ std::optional<Report> read_in_parallel(const std::filesystem::path& path) {
 
 /// Returns the JSON of a report with an empty list of experiments.
 Json write_frame(const Report& report, const Summary& summary) {
-  Json json;
-  json["schema_version"] = kSchemaVersion;
-  json["context"] = report.context;
-  json["config"] = report.config;
-  json["tasks"] = write_list(report.tasks, [](const TaskBaseline& task) { return to_json(task); });
-  json["experiments"] = Json::array();
-  json["summary"] = write_list(summary.rows, [](const SummaryRow& row) { return to_json(row); });
-  json["ranking"] = write_list(summary.ranking, [](const Ranking& ranking) { return to_json(ranking); });
-  json["timing"] = report.timing;
-  return json;
+  return {{"schema_version", kSchemaVersion},
+          {"context", report.context},
+          {"config", report.config},
+          {"tasks", write_list(report.tasks, [](const TaskBaseline& task) { return to_json(task); })},
+          {"experiments", Json::array()},
+          {"summary", write_list(summary.rows, [](const SummaryRow& row) { return to_json(row); })},
+          {"ranking", write_list(summary.ranking, [](const Ranking& ranking) { return to_json(ranking); })},
+          {"timing", report.timing}};
 }
 
 }  // namespace
@@ -266,7 +255,7 @@ void check_experiment(const ExperimentResult& experiment, const TaskBaseline* ta
   for (size_t i = 0; i < experiment.splits.size(); ++i) {
     const SplitResult& split = experiment.splits[i];
     const auto same = [&](const SplitBaseline& b) { return b.name == split.name && b.kind == split.kind; };
-    if (std::none_of(task->splits.begin(), task->splits.end(), same)) {
+    if (std::ranges::none_of(task->splits, same)) {
       throw_json_error(file, fmt::format("{}splits[{}].name", place, i), split.name,
                        fmt::format("not a split of its task with kind {}", to_string(split.kind)));
     }

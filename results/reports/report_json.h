@@ -1,10 +1,12 @@
 // Writes and reads the JSON of a report.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "results/json/json.h"
+#include "results/statistics/summary.h"
 #include "results/types/report.h"
 
 namespace posbench {
@@ -14,6 +16,10 @@ constexpr int kSchemaVersion = 1;
 /// Computes the summary from the experiments. It is not read back.
 Json to_json(const Report&);
 Json to_json(const TaskBaseline&);
+
+/// Passes the indented JSON of a report, with its checksum, to `write` in pieces. The summary is that of the
+/// report.
+void write_report_text(const Report&, const Summary&, const std::function<void(std::string_view)>& write);
 
 /// Ignores unknown fields and rejects all other errors. Throws InputError with one line that names the file and
 /// the JSON path.

@@ -8,20 +8,10 @@
 namespace posbench {
 namespace {
 
-Json write_interval(const std::optional<Interval>& interval) {
-  if (!interval) return nullptr;
-  Json json;
-  json["low"] = six_decimals(interval->low);
-  json["high"] = six_decimals(interval->high);
-  return json;
-}
-
 Json write_spread(const Spread& spread) {
-  Json json;
-  json["mean"] = six_decimals(spread.mean);
-  json["interval"] = write_interval(spread.interval);
-  json["values"] = write_list(spread.values, six_decimals);
-  return json;
+  return {{"mean", six_decimals(spread.mean)},
+          {"interval", write_interval(spread.interval)},
+          {"values", write_list(spread.values, six_decimals)}};
 }
 
 Json write_split_summary(const SplitSummary& split) {
@@ -63,7 +53,7 @@ Json write_effective(const EffectiveLength& effective, bool is_learned) {
       effective.interval ? Json(six_decimals(effective.coverage)) : Json(nullptr);
   json["values"] = effective.values;
   json["tested_to"] = effective.tested_to;
-  json["accuracy_at_4x"] = effective.accuracy ? Json(six_decimals(*effective.accuracy)) : Json(nullptr);
+  json["accuracy_at_4x"] = six_decimals_or_null(effective.accuracy);
   return json;
 }
 
@@ -78,14 +68,17 @@ Json write_rank(const std::optional<MeanRank>& rank) {
 }
 
 Json write_learned(const Learned& learned) {
-  Json json;
-  json["seeds"] = learned.seeds.correct;
-  json["of"] = learned.seeds.total;
-  json["late_gain"] = learned.late_gain ? Json(six_decimals(*learned.late_gain)) : Json(nullptr);
-  return json;
+  return {{"seeds", learned.seeds.correct},
+          {"of", learned.seeds.total},
+          {"late_gain", six_decimals_or_null(learned.late_gain)}};
 }
 
 }  // namespace
+
+Json write_interval(const std::optional<Interval>& interval) {
+  if (!interval) return nullptr;
+  return {{"low", six_decimals(interval->low)}, {"high", six_decimals(interval->high)}};
+}
 
 Json to_json(const SummaryRow& row) {
   Json json;
@@ -111,11 +104,9 @@ Json to_json(const SummaryRow& row) {
 }
 
 Json to_json(const Ranking& ranking) {
-  Json json;
-  json["encoding"] = ranking.encoding;
-  json["in_distribution"] = write_rank(ranking.in_distribution);
-  json["out_of_distribution"] = write_rank(ranking.out_of_distribution);
-  return json;
+  return {{"encoding", ranking.encoding},
+          {"in_distribution", write_rank(ranking.in_distribution)},
+          {"out_of_distribution", write_rank(ranking.out_of_distribution)}};
 }
 
 }  // namespace posbench

@@ -11,18 +11,6 @@ namespace {
 
 constexpr int kResamples = 2000;
 
-/// Draws tasks and, in each, seeds.
-TaskScores resample(const TaskScores& scores, Rng& rng) {
-  TaskScores drawn;
-  for (const int task : resample_indices(rng, static_cast<int>(scores.size()))) {
-    const std::vector<double>& of_task = scores[static_cast<size_t>(task)];
-    std::vector<double>& values = drawn.emplace_back();
-    for (const int seed : resample_indices(rng, static_cast<int>(of_task.size())))
-      values.push_back(of_task[static_cast<size_t>(seed)]);
-  }
-  return drawn;
-}
-
 /// For each seed of the first encoding and each of the second on one task: 1 if the first is higher, 0.5 if they
 /// are equal, or 0.
 struct Comparisons {
@@ -46,6 +34,17 @@ struct Comparisons {
 };
 
 }  // namespace
+
+TaskScores resample(const TaskScores& scores, Rng& rng) {
+  TaskScores drawn;
+  for (const int task : resample_indices(rng, static_cast<int>(scores.size()))) {
+    const std::vector<double>& of_task = scores[static_cast<size_t>(task)];
+    std::vector<double>& values = drawn.emplace_back();
+    for (const int seed : resample_indices(rng, static_cast<int>(of_task.size())))
+      values.push_back(of_task[static_cast<size_t>(seed)]);
+  }
+  return drawn;
+}
 
 double interquartile_mean(const TaskScores& scores) {
   std::vector<double> all;

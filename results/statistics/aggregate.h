@@ -12,6 +12,9 @@ namespace posbench {
 /// The score of each seed on each task: scores[task][seed].
 using TaskScores = std::vector<std::vector<double>>;
 
+/// Draws tasks and, in each, seeds.
+TaskScores resample(const TaskScores&, Rng&);
+
 struct Estimate {
   double value = 0;
   Interval interval;  // 95 %, by resampling tasks and, within each, seeds

@@ -14,8 +14,6 @@
 namespace posbench {
 namespace {
 
-using Experiments = std::vector<const ExperimentResult*>;
-
 /// The experiments of one encoding on the tasks of the aspects.
 struct EncodingResults {
   bool is_users = false;

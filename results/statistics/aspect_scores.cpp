@@ -1,9 +1,9 @@
 #include "results/statistics/aspect_scores.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
 
+#include "results/statistics/aggregate.h"
 #include "results/statistics/learned.h"
 #include "results/statistics/summary.h"
 #include "results/types/metric.h"
@@ -31,7 +31,7 @@ double score_seed(const TaskBaseline& task, const ExperimentResult& experiment) 
 
 /// Returns the results of an encoding on the tasks that it ran and that have a split out of distribution.
 std::map<std::string, TaskResult> task_results(const Report& report, const std::string& encoding) {
-  std::map<std::string, std::vector<const ExperimentResult*>> experiments;
+  std::map<std::string, Experiments> experiments;
   for (const ExperimentResult& experiment : report.experiments) {
     if (experiment.id.encoding == encoding) experiments[experiment.id.task].push_back(&experiment);
   }
@@ -48,18 +48,12 @@ std::map<std::string, TaskResult> task_results(const Report& report, const std::
   return results;
 }
 
-Interval bootstrap(const std::vector<const TaskResult*>& results) {
+Interval bootstrap(const TaskScores& scores) {
   Rng rng = make_rng(0, "aspect scores");
   std::vector<double> draws;
   for (int n = 0; n < kScoreResamples; ++n) {
     std::vector<double> means;
-    for (const int task : resample_indices(rng, static_cast<int>(results.size()))) {
-      const std::vector<double>& values = results[static_cast<size_t>(task)]->values;
-      std::vector<double> drawn;
-      for (const int seed : resample_indices(rng, static_cast<int>(values.size())))
-        drawn.push_back(values[static_cast<size_t>(seed)]);
-      means.push_back(mean(drawn));
-    }
+    for (const std::vector<double>& drawn : resample(scores, rng)) means.push_back(mean(drawn));
     draws.push_back(mean(means));
   }
   return percentile_interval(std::move(draws));
@@ -72,13 +66,13 @@ std::vector<AspectScore> score_aspects(const Report& report, const std::string& 
   const std::map<std::string, TaskResult> results = task_results(report, encoding);
   std::vector<AspectScore> scores;
   for (const AspectTasks& aspect : aspects) {
-    std::vector<const TaskResult*> of_aspect;
+    TaskScores of_aspect;
     std::vector<double> means;
     int learned = 0;
     for (const std::string& task : aspect.tasks) {
       const auto found = results.find(task);
       if (found == results.end()) continue;
-      of_aspect.push_back(&found->second);
+      of_aspect.push_back(found->second.values);
       means.push_back(mean(found->second.values));
       learned += found->second.learned ? 1 : 0;
     }

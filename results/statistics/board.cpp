@@ -133,7 +133,7 @@ void add_users(const NamedReport& run, const Costs& known, std::set<ExperimentId
 }
 
 BoardRow make_row(const Report& report, const TaskBaseline& task, const std::vector<std::string>& splits,
-                  Metric metric, const std::vector<const ExperimentResult*>& experiments) {
+                  Metric metric, const Experiments& experiments) {
   BoardRow row{.encoding = experiments.front()->id.encoding};
   const std::vector<std::string> trained = select_splits(task, to_string(SplitKind::in_distribution));
   double sum = 0;
@@ -147,7 +147,7 @@ BoardRow make_row(const Report& report, const TaskBaseline& task, const std::vec
   row.effective_length = find_effective_length(experiments, "length");
   row.effective_far = find_effective_length(experiments, kFarGrid);
   row.learned = find_learned(report, task, experiments);
-  const bool out = std::any_of(task.splits.begin(), task.splits.end(), [&](const SplitBaseline& split) {
+  const bool out = std::ranges::any_of(task.splits, [&](const SplitBaseline& split) {
     return split.kind == SplitKind::out_of_distribution && split.name == splits.front();
   });
   if (out && !row.learned.by_half_the_seeds()) row.status = Verdict::not_learned;
@@ -169,7 +169,7 @@ Report named_by_model(Report report, const OtherModel& model) {
 struct GroupedReport {
   const Report& report;
   std::map<std::string, std::vector<std::string>> encodings;  // of each task
-  std::map<std::pair<std::string, std::string>, std::vector<const ExperimentResult*>> experiments;
+  std::map<std::pair<std::string, std::string>, Experiments> experiments;
 
   explicit GroupedReport(const Report& all) : report(all) {
     for (const ExperimentResult& experiment : report.experiments) {
@@ -222,10 +222,9 @@ void find_statuses(std::vector<BoardRow>& rows) {
     const double shown = row.status == Verdict::not_learned ? row.in_distribution.value_or(0) : row.mean;
     return std::tuple(row.status, row.tier.value_or(0), -shown);
   };
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const BoardRow& a, const BoardRow& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(rows, [&](const BoardRow& a, const BoardRow& b) { return place(a) < place(b); });
   for (BoardRow& row : rows) {
-    row.unsettled = std::any_of(rows.begin(), rows.end(), [&](const BoardRow& other) {
+    row.unsettled = std::ranges::any_of(rows, [&](const BoardRow& other) {
       return row.tier && other.tier && *other.tier > *row.tier && other.mean - row.mean > kTierDifference;
     });
   }

@@ -89,8 +89,7 @@ bool reserves(const Report& report) {
 }
 
 bool has_split(const TaskBaseline& task, const std::string& split) {
-  return std::any_of(task.splits.begin(), task.splits.end(),
-                     [&](const SplitBaseline& s) { return s.name == split; });
+  return std::ranges::find(task.splits, split, &SplitBaseline::name) != task.splits.end();
 }
 
 /// Returns the splits that the configuration gives a task: those of its name, then those of its spec.
@@ -169,7 +168,7 @@ void warn_of_splits(const NamedReport& a, const NamedReport& b, std::vector<std:
     const TaskBaseline* other = find_task(b.report, task.task);
     for (const SplitBaseline& split : task.splits) {
       const auto same = [&](const SplitBaseline& s) { return s.name == split.name && s.kind == split.kind; };
-      if (!other || std::any_of(other->splits.begin(), other->splits.end(), same)) continue;
+      if (!other || std::ranges::any_of(other->splits, same)) continue;
       warnings.push_back(fmt::format("split '{}' of task '{}' is in {} only", split.name, task.task, a.name));
     }
   }

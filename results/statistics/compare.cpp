@@ -18,8 +18,9 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "results/statistics/comparable.h"
-#include "results/statistics/compared_place.h"
+#include "results/statistics/effective_length.h"
 #include "results/statistics/hypothesis_tests.h"
+#include "results/statistics/learned.h"
 #include "results/statistics/summary.h"
 
 namespace posbench {
@@ -52,7 +53,7 @@ std::vector<std::string> encodings(std::span<const NamedReport> reports) {
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 /// Returns the encodings of the candidate that an encoding of the baseline is compared with.
@@ -62,6 +63,61 @@ std::vector<std::string> partners(const std::string& encoding, const CompareOpti
     if (of_baseline == encoding && !contains(partners, of_candidate)) partners.push_back(of_candidate);
   }
   return partners.empty() && !options.only_matched ? std::vector{encoding} : partners;
+}
+
+/// A place where two sides are compared: a split, or for the effective length an option that has a grid ("length"
+/// or "distance").
+struct ComparedPlace {
+  std::string name;  // of the split or of the option
+  SplitKind kind = SplitKind::out_of_distribution;
+  double chance = 0;  // accuracy of a uniform guess; 0 for an option
+};
+
+/// Returns the splits that both sides have, or for the effective length the options with a grid in an experiment
+/// of either side.
+std::vector<ComparedPlace> compared_places(const TaskBaseline& before, const TaskBaseline& after,
+                                           const ComparedPair& pair, Metric metric) {
+  std::vector<ComparedPlace> places;
+  if (metric == Metric::effective_length) {
+    for (const char* option : {kFarGrid, "length", "distance"}) {
+      const auto has_grid = [&](const ExperimentResult* e) { return find_grid(*e, option) != nullptr; };
+      if (std::ranges::any_of(pair.before, has_grid) || std::ranges::any_of(pair.after, has_grid))
+        places.push_back({.name = option});
+    }
+    return places;
+  }
+  for (const SplitBaseline& split : before.splits) {
+    const auto same = [&](const SplitBaseline& s) { return s.name == split.name && s.kind == split.kind; };
+    if (std::ranges::any_of(after.splits, same))
+      places.push_back({.name = split.name, .kind = split.kind, .chance = split.chance});
+  }
+  return places;
+}
+
+/// Returns the value at a place, given by its name. Returns nothing if the experiment did not finish or its report
+/// does not have the metric.
+std::optional<double> value_at(const ExperimentResult& experiment, const std::string& place, Metric metric) {
+  if (metric != Metric::effective_length) return split_value(experiment, place, metric);
+  const GridResult* grid = find_grid(experiment, place);
+  return grid ? std::optional(kept_multiple(*grid)) : std::nullopt;
+}
+
+/// Returns true if the sequence accuracy of a split is kSolved or more, or if every tested multiple of a grid is
+/// kept.
+bool is_solved(const ExperimentResult& experiment, const std::string& place, Metric metric) {
+  if (metric != Metric::effective_length) return split_accuracy(experiment, place, Metric::sequence) >= kSolved;
+  const GridResult* grid = find_grid(experiment, place);
+  return grid && !grid->points.empty() && kept_multiple(*grid) == grid->points.back().multiple;
+}
+
+/// Throws InputError if no experiment of the report has a grid, and the metric needs one.
+void require_grids(const NamedReport& named, Metric metric) {
+  const auto has_grid = [](const ExperimentResult& e) { return !e.grids.empty(); };
+  if (metric != Metric::effective_length || std::ranges::any_of(named.report.experiments, has_grid)) return;
+  throw InputError(to_printable(fmt::format(
+      "{} has no grid of lengths, from which effective lengths follow; run it with --set evaluation.grid=256, or compare "
+      "by another --metric",
+      named.name)));
 }
 
 /// Returns the values of a metric of the finished experiments. Throws InputError if one has none.
@@ -269,7 +325,7 @@ Verdict judge(const ComparisonRow& row, const CompareOptions& options) {
 }
 
 void warn_of_few_seeds(Comparison& comparison) {
-  const auto few = std::count_if(comparison.rows.begin(), comparison.rows.end(), [](const ComparisonRow& row) {
+  const auto few = std::ranges::count_if(comparison.rows, [](const ComparisonRow& row) {
     return !row.p_corrected && row.verdict != Verdict::better && row.verdict != Verdict::worse;
   });
   if (few == 0) return;
@@ -315,8 +371,7 @@ Comparison compare(const NamedReport& baseline, std::span<const NamedReport> can
 }
 
 bool has_regression(const Comparison& comparison) {
-  return std::any_of(comparison.rows.begin(), comparison.rows.end(),
-                     [](const ComparisonRow& row) { return row.verdict == Verdict::worse; });
+  return std::ranges::find(comparison.rows, Verdict::worse, &ComparisonRow::verdict) != comparison.rows.end();
 }
 
 std::pair<std::string, std::string> parse_match(const std::string& text, const NamedReport& baseline,

@@ -43,8 +43,7 @@ Interval kept_interval(const GridResult& grid) {
 }
 
 const GridResult* find_grid(const ExperimentResult& experiment, const std::string& option) {
-  const auto same = [&](const GridResult& grid) { return grid.option == option; };
-  const auto found = std::find_if(experiment.grids.begin(), experiment.grids.end(), same);
+  const auto found = std::ranges::find(experiment.grids, option, &GridResult::option);
   return found == experiment.grids.end() ? nullptr : &*found;
 }
 

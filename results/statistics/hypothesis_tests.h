@@ -7,8 +7,6 @@
 
 namespace posbench {
 
-using Experiments = std::vector<const ExperimentResult*>;
-
 /// A task and an encoding on both sides, with one row for each split.
 struct ComparedPair {
   Experiments before, after;

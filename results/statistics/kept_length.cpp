@@ -37,6 +37,7 @@ Count count_long(const SplitResult& split, double least) {
 /// Returns the result by the splits, which are those that the first finished experiment has.
 std::optional<KeptLength> by_splits(std::span<const ExperimentResult* const> experiments, double multiple) {
   KeptLength found;
+  std::vector<double> ascending;  // a mean over splits for each seed; 0 if it did not finish
   for (const ExperimentResult* experiment : experiments) {
     std::vector<double> accuracies;
     std::vector<std::string> splits;
@@ -48,23 +49,13 @@ std::optional<KeptLength> by_splits(std::span<const ExperimentResult* const> exp
       splits.push_back(split.name);
       accuracies.push_back(accuracy(count));
     }
-    found.values.push_back(accuracies.empty() ? 0 : mean(accuracies));
+    ascending.push_back(accuracies.empty() ? 0 : mean(accuracies));
     if (found.splits.empty()) found.splits = splits;
   }
   if (found.splits.empty()) return std::nullopt;
-  std::vector<double> ascending = found.values;
   std::ranges::sort(ascending);
   found.is_kept = ascending[ascending.size() / 2] >= kKept;
   return found;
-}
-
-/// Returns the accuracy at the first multiple that is large enough. Returns 0 if the grid ended before, because of
-/// the accuracy.
-double grid_accuracy(const GridResult* grid, double multiple) {
-  if (!grid) return 0;
-  const auto point = std::ranges::find_if(
-      grid->points, [&](const GridPoint& tested) { return tested.multiple >= multiple - kRounding; });
-  return point == grid->points.end() ? 0 : accuracy(point->sequence);
 }
 
 }  // namespace
@@ -79,11 +70,7 @@ std::optional<KeptLength> find_kept_length(std::span<const ExperimentResult* con
   const bool is_tested =
       effective->tested_to >= multiple - kRounding || effective->multiple < effective->tested_to - kRounding;
   if (!is_tested) return std::nullopt;
-  KeptLength found;
-  for (const ExperimentResult* experiment : experiments)
-    found.values.push_back(grid_accuracy(find_grid(*experiment, option), multiple));
-  found.is_kept = effective->multiple >= multiple - kRounding;
-  return found;
+  return KeptLength{.splits = {}, .is_kept = effective->multiple >= multiple - kRounding};
 }
 
 }  // namespace posbench

@@ -13,9 +13,6 @@ namespace posbench {
 /// One encoding on one task, at a multiple of the trained length and beyond.
 struct KeptLength {
   std::vector<std::string> splits;  // whose sequences of these lengths count; empty: a grid decides
-  /// The sequence accuracy of each seed at these lengths, as a mean over splits, or at the first such multiple of
-  /// the grid. Experiments that did not finish have 0.
-  std::vector<double> values;
   /// True if at least half of the seeds have kKept or more, at every multiple up to there if there is a grid.
   bool is_kept = false;
 };

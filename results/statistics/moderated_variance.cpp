@@ -32,7 +32,7 @@ VariancePrior fit_variance_prior(std::span<const double> variances, std::span<co
   assert(variances.size() == freedom.size());
   if (variances.size() < 2) return {};
   std::vector<double> sorted(variances.begin(), variances.end());
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const size_t n = sorted.size();
   const double median = 0.5 * (sorted[(n - 1) / 2] + sorted[n / 2]);
   if (median == 0) return {};

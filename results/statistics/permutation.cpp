@@ -110,9 +110,7 @@ void each_pair_labeling(int pairs, const std::function<void(std::span<const int>
 
 }  // namespace
 
-double PermutationDistribution::statistic() const {
-  return *std::max_element(statistics.begin(), statistics.end());
-}
+double PermutationDistribution::statistic() const { return *std::ranges::max_element(statistics); }
 
 double PermutationDistribution::p(double statistic) const {
   const auto reached = std::lower_bound(maxima.begin(), maxima.end(), statistic - kTolerance);
@@ -141,7 +139,7 @@ PermutationDistribution relabel(std::span<const SplitValues> splits, bool in_pai
   } else {
     each_group_labeling(before, after, add);
   }
-  std::sort(result.maxima.begin(), result.maxima.end());
+  std::ranges::sort(result.maxima);
   return result;
 }
 
@@ -183,7 +181,7 @@ std::vector<std::vector<double>> corrected_p(std::span<const PermutationDistribu
     corrected[h].resize(left[h]);
     for (size_t s = 0; s < left[h]; ++s) rows.push_back({h, s, hypotheses[h].statistics[s]});
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.statistic > b.statistic; });
+  std::ranges::stable_sort(rows, [](const Row& a, const Row& b) { return a.statistic > b.statistic; });
   double greatest = 0;
   for (const Row& row : rows) {
     double sum = greatest < 1 ? 0 : 1;  // a sum is computed until it reaches 1
@@ -202,7 +200,7 @@ double critical_statistic(std::span<const PermutationDistribution> hypotheses, d
   for (const PermutationDistribution& hypothesis : hypotheses) {
     maxima.insert(maxima.end(), hypothesis.maxima.begin(), hypothesis.maxima.end());
   }
-  std::sort(maxima.begin(), maxima.end());
+  std::ranges::sort(maxima);
   const auto found = std::partition_point(maxima.begin(), maxima.end(), [&](double statistic) {
     double sum = 0;
     for (const PermutationDistribution& hypothesis : hypotheses) sum += hypothesis.p(statistic);

@@ -107,13 +107,13 @@ Interval clopper_pearson_interval(Count count) {
 Interval bounded_mean_interval(std::span<const double> values) {
   assert(values.size() >= 2);
   std::vector<double> ascending(values.begin(), values.end());
-  std::sort(ascending.begin(), ascending.end());
+  std::ranges::sort(ascending);
   // Many splits have the same values: every answer right, or none.
   thread_local Memo<std::vector<double>, Interval> known(1 << 16);
   return known.get(ascending, [&] {
     std::vector<double> wrong;
     for (const double value : ascending) wrong.push_back(1 - value);
-    std::reverse(wrong.begin(), wrong.end());
+    std::ranges::reverse(wrong);
     return Interval{mean_at_least(ascending), 1 - mean_at_least(wrong)};
   });
 }

@@ -20,7 +20,7 @@ std::vector<double> ranks(const std::vector<double>& means) {
   for (size_t i = 0; i < means.size(); ++i) {
     if (!std::isnan(means[i])) order.push_back(i);
   }
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return means[a] > means[b]; });
+  std::ranges::sort(order, [&](size_t a, size_t b) { return means[a] > means[b]; });
   std::vector<double> result(means.size(), std::numeric_limits<double>::quiet_NaN());
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     while (end < order.size() && means[order[end]] == means[order[begin]]) ++end;

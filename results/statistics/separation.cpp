@@ -71,8 +71,7 @@ std::vector<Separation> find_separations(const Summary& summary, SplitKind kind,
   std::vector<Separation> separations;
   for (const std::string& task : order) {
     const SeedValues& encodings = tasks[task];
-    const bool few_seeds =
-        std::any_of(encodings.begin(), encodings.end(), [](const auto& v) { return v.size() < 2; });
+    const bool few_seeds = std::ranges::any_of(encodings, [](const auto& v) { return v.size() < 2; });
     if (encodings.size() >= 2 && !few_seeds) separations.push_back(separation(task, encodings));
   }
   return separations;

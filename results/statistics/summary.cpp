@@ -14,8 +14,6 @@
 namespace posbench {
 namespace {
 
-using Experiments = std::vector<const ExperimentResult*>;  // of one task and encoding
-
 struct Groups {
   std::vector<std::string> encodings;  // by their first experiment
   std::map<std::pair<std::string, std::string>, Experiments> by_task_and_encoding;
@@ -104,7 +102,7 @@ std::optional<SplitSummary> summarize(SplitKind kind, const std::vector<SplitSum
   const auto over_splits = [&](Spread SplitSummary::*accuracy, auto fold) {
     return over([&](const SplitSummary& split) { return split.*accuracy; }, fold, Metric::sequence);
   };
-  const auto least = [](const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); };
+  const auto least = [](const std::vector<double>& x) { return *std::ranges::min_element(x); };
   SplitSummary summary{.name = to_string(kind),
                        .kind = kind,
                        .token = over_splits(&SplitSummary::token, mean),
@@ -112,7 +110,7 @@ std::optional<SplitSummary> summarize(SplitKind kind, const std::vector<SplitSum
                        .above_trivial = over_splits(&SplitSummary::above_trivial, mean)};
   for (const MetricInfo& metric : metrics()) {
     const auto has = [&](const SplitSummary* split) { return split->others.contains(metric.metric); };
-    if (!std::all_of(chosen.begin(), chosen.end(), has)) continue;
+    if (!std::ranges::all_of(chosen, has)) continue;
     const auto spread_of = [&](const SplitSummary& split) { return split.others.at(metric.metric); };
     summary.others.emplace(metric.metric, over(spread_of, mean, metric.metric));
   }
@@ -231,7 +229,7 @@ Summary summarize(const Report& report) {
 
 const SummaryRow* find_row(const Summary& summary, const std::string& task, const std::string& encoding) {
   const auto same = [&](const SummaryRow& row) { return row.task == task && row.encoding == encoding; };
-  const auto found = std::find_if(summary.rows.begin(), summary.rows.end(), same);
+  const auto found = std::ranges::find_if(summary.rows, same);
   return found == summary.rows.end() ? nullptr : &*found;
 }
 

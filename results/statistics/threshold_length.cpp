@@ -31,7 +31,7 @@ size_t first_below(const std::vector<Count>& counts) {
     pools.push_back(pool);
   }
   const auto below = [](const Pool& pool) { return accuracy(pool.count) < kThreshold; };
-  const auto found = std::find_if(pools.begin(), pools.end(), below);
+  const auto found = std::ranges::find_if(pools, below);
   return found == pools.end() ? counts.size() : found->begin;
 }
 
@@ -70,7 +70,7 @@ std::optional<ThresholdLength> find_threshold_length(const std::vector<Curve>& c
   Rng rng = make_rng(0, "fall");
   std::vector<size_t> draws(kLengthResamples);
   for (size_t& draw : draws) draw = first_below(seeds, resample_indices(rng, static_cast<int>(seeds.size())));
-  std::sort(draws.begin(), draws.end());
+  std::ranges::sort(draws);
   constexpr size_t kTail = kLengthResamples * 25 / 1000;
   found.low = length(draws[kTail]);
   found.high = length(draws[kLengthResamples - 1 - kTail]);

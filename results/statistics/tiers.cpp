@@ -21,7 +21,7 @@ constexpr double kEqualDifference = 1e-9;  // of differences that are equal up t
 std::vector<bool> benjamini_hochberg(const std::vector<double>& p) {
   std::vector<size_t> order(p.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return p[a] < p[b]; });
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return p[a] < p[b]; });
   size_t rejected = 0;
   for (size_t n = 0; n < order.size(); ++n) {
     if (p[order[n]] <= kAlpha * static_cast<double>(n + 1) / static_cast<double>(p.size())) rejected = n + 1;
@@ -39,7 +39,7 @@ std::vector<bool> differ_from_best(const std::vector<const std::vector<double>*>
     p.push_back(test.p(test.statistic()));
   }
   std::vector<bool> differ = benjamini_hochberg(p);
-  const bool any = std::find(differ.begin(), differ.end(), true) != differ.end();
+  const bool any = std::ranges::find(differ, true) != differ.end();
   if (any && range_p(left, "tiers") > kAlpha) differ.assign(differ.size(), false);
   for (size_t n = 1; n < left.size(); ++n)
     differ[n - 1] = differ[n - 1] && mean(*left[0]) - mean(*left[n]) >= kTierDifference - kEqualDifference;
@@ -53,8 +53,7 @@ std::vector<std::optional<int>> find_tiers(std::span<const std::vector<double>> 
   for (size_t n = 0; n < values.size(); ++n) {
     if (values[n].size() >= kEnoughSeeds) left.push_back(n);
   }
-  std::stable_sort(left.begin(), left.end(),
-                   [&](size_t a, size_t b) { return mean(values[a]) > mean(values[b]); });
+  std::ranges::stable_sort(left, [&](size_t a, size_t b) { return mean(values[a]) > mean(values[b]); });
   std::vector<std::optional<int>> tiers(values.size());
   for (int tier = 1; !left.empty(); ++tier) {
     std::vector<const std::vector<double>*> of_left;

@@ -201,6 +201,9 @@ struct ExperimentResult {
   bool operator==(const ExperimentResult&) const = default;
 };
 
+/// Experiments of a report, which holds them.
+using Experiments = std::vector<const ExperimentResult*>;
+
 /// Returns the name in a spec: `cope` of `cope:positions=16`.
 std::string spec_name(const std::string& spec);
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "results/presentation/effective_length_text.h"
-#include "results/presentation/length_table.h"
 #include "results/presentation/report_table.h"
 #include "results/reports/experiment_json.h"
 #include "results/reports/report_json.h"

@@ -32,12 +32,12 @@ TEST_CASE("the card of a small board with grids has effective lengths, a score f
   all.find_mark = [](const std::string& task) { return task == "task2" ? "control" : ""; };
   const EncodingCard card = rope_card(all);
   const Json json = to_json(card, {});
-  REQUIRE(json["effective_lengths"].size() == 3);
-  CHECK(json["effective_lengths"][0]["multiple"] == 2);
-  CHECK(json["effective_lengths"][0]["high"] == 8);
-  CHECK(json["effective_lengths"][2]["learned"] == false);
   CHECK(json["aspects"].size() == 2);
-  CHECK(json["board"]["tasks"].size() == 3);
+  const Json& tasks = json["board"]["tasks"];
+  REQUIRE(tasks.size() == 3);
+  CHECK(tasks[0]["rows"][0]["effective_length"]["multiple"] == 2);
+  CHECK(tasks[0]["rows"][0]["effective_length"]["high"] == 8);
+  CHECK(tasks[2]["rows"][0]["standing"] == "not learned");
   CHECK(card_text(card).find(" 1 task marked control or open does not count: task2.") != std::string::npos);
   CHECK(card_page(card).sections.at(0).plots.size() == 2);  // the scores and the accuracies
 }

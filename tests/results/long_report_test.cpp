@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "results/json/json.h"
 #include "results/reports/report_json.h"
-#include "results/reports/report_text.h"
 #include "results/types/report.h"
 #include "tests/catch.h"
 #include "tests/results/fixtures.h"

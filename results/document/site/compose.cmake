@@ -1,4 +1,4 @@
-# Embeds the template, the style and the script of the pages of a site, which site_template.h declares.
+# Embeds the template, the style and the script of the pages of a site, which page_template.h declares.
 set(site_here ${CMAKE_CURRENT_LIST_DIR})
 foreach(kind IN ITEMS html css js)
   file(READ ${site_here}/site.${kind} SITE_${kind})

@@ -300,7 +300,7 @@ TEST_CASE("messages suggest the option, the split or the match that was meant") 
   CHECK(contains(error("compare before --between cope,rope --match cope=rope"), "exclude each other"));
   CHECK(contains(error("report before --metric loss -o x.csv"), "--metric needs --format"));
   CHECK(contains(error("report before --split ''"), "the list of splits is empty"));
-  CHECK(contains(error("bench --sizes ''"), "--sizes is empty"));
+  CHECK(contains(error("bench --sizes ''"), "'' is not one of quick, che"));
   CHECK(contains(error("check standard"), "no encoding or task is called 'standard'"));
   CHECK(contains(error("show layers:window=abc"), "window is 'abc', expected"));
   for (const char* name : {"", " ", "a,b", "all"})

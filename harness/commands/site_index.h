@@ -1,6 +1,5 @@
-// Makes the pages of a site.
+// Makes the index of a site, and the page that counts the claims.
 #pragma once
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,10 +17,6 @@ struct Site {
   NamedReport reference;                      // whose page the site has
   std::vector<std::string> encodings, tasks;  // those that are registered, then others of the board
 };
-
-/// Returns all files. Calls `on_page` from any thread after each page.
-std::vector<SiteFile> make_site(const Site&, int jobs,
-                                const std::function<void(size_t done, size_t total)>& on_page);
 
 /// Returns the index of all encodings, tasks and claims.
 Document index_document(const Site&);
