@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "harness/commands/execute_run.h"
+#include "harness/commands/execution_options.h"
 #include "harness/console/progress.h"
 #include "harness/runs/suite.h"
 

@@ -277,6 +277,16 @@ Json to_json(const EncodingCard& card, const BoardTexts& texts) {
                 {"high", score.interval.high}, {"tasks", score.tasks}, {"of", score.of},
                 {"learned", score.learned}};
   });
+  json["effective_lengths"] = Json::array();
+  for (const BoardTask& task : card.board.tasks) {
+    const BoardRow& row = task.rows.front();
+    if (!row.effective_length) continue;
+    Json length = to_json(*row.effective_length);
+    length["task"] = task.task;
+    length["far"] = row.effective_far ? to_json(*row.effective_far) : Json(nullptr);
+    length["learned"] = row.learned.by_half_the_seeds();
+    json["effective_lengths"].push_back(std::move(length));
+  }
   json["board"] = to_json(card.board, texts, {});
   return json;
 }

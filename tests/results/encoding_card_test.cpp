@@ -33,6 +33,7 @@ TEST_CASE("the card of a small board with grids has effective lengths, a score f
   const EncodingCard card = rope_card(all);
   const Json json = to_json(card, {});
   CHECK(json["aspects"].size() == 2);
+  REQUIRE(json["effective_lengths"].size() == 3);
   const Json& tasks = json["board"]["tasks"];
   REQUIRE(tasks.size() == 3);
   CHECK(tasks[0]["rows"][0]["effective_length"]["multiple"] == 2);
