@@ -4,7 +4,7 @@
     results/data/depth/depth.py runs > /tmp/runs          # the runs of the claims, in order, without repeats
     results/data/depth/depth.py > results/data/depth/statistics.json
 
-It reads the reports in this folder and those of the confirmed claims.
+It reads the reports in this folder and those of the confirmed claims. A claim is left out where one of its runs is missing.
 """
 
 import gzip
@@ -53,6 +53,16 @@ class Cell:
         }
 
 
+def runs_of(claim):
+    """Returns the names of the runs of a claim, in order."""
+    cells = [rule.get(key) for rule in claim["rules"] for key in ("cell", "high", "low")]
+    return list(dict.fromkeys(cell["evidence"].split(" ")[0] for cell in cells if cell))
+
+
+def has_run(claim, layers):
+    return layers == 2 or all((DATA / f"{run}-{layers}.json.gz").exists() for run in runs_of(claim))
+
+
 def judge(rule, metric, layers, draw):
     if "cell" in rule:
         cell = Cell(rule["cell"], metric, layers)
@@ -76,17 +86,21 @@ def main():
         all_claims = {claim["name"]: claim for claim in json.load(file)["claims"]}
     claims = [all_claims[name] for name in REGISTRATION["claims"]]
     if sys.argv[1:] == ["runs"]:
-        cells = [rule.get(key) for claim in claims for rule in claim["rules"] for key in ("cell", "high", "low")]
-        print("\n".join(dict.fromkeys(cell["evidence"].split(" ")[0] for cell in cells if cell)))
+        print("\n".join(dict.fromkeys(run for claim in claims for run in runs_of(claim))))
         return
     draw, rows = random.Random(0), []
     for claim in claims:
         for layers in REGISTRATION["layers"]:
+            if not has_run(claim, layers):
+                continue
             rules = [judge(rule, claim["metric"], layers, draw) for rule in claim["rules"]]
             holds = all(rule["holds"] for rule in rules)
             rows.append({"claim": claim["name"], "layers": layers, "holds": holds, "rules": rules})
-    hold = {str(layers): sum(row["holds"] for row in rows if row["layers"] == layers) for layers in (2, 4, 8)}
-    json.dump({"hold": hold, "claims": rows}, sys.stdout, indent=1)
+    counts = {}
+    for layers in REGISTRATION["layers"]:
+        of_size = [row for row in rows if row["layers"] == layers]
+        counts[str(layers)] = {"claims": len(of_size), "hold": sum(row["holds"] for row in of_size)}
+    json.dump({"counts": counts, "claims": rows}, sys.stdout, indent=1)
     print()
 
 
