@@ -53,7 +53,7 @@ Json edited(Json json, const Edit& edit) {
   return json;
 }
 
-/// Returns the message after the file's name: ": tasks[0].version is 0" for "is 0" and the pointer "/tasks/0/version".
+/// Returns the message after the file's name: ": tasks[0].version is 0" for "is 0" and "/tasks/0/version".
 std::string message_of(const Edit& edit) {
   std::string path, word;
   std::istringstream words(edit.pointer);
