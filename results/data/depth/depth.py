@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Computes the statistics of results/data/depth/registration.json.
 
-    results/data/depth/depth.py runs > /tmp/runs          # the runs of the claims, in order, without repeats
+    results/data/depth/depth.py runs    # prints the runs of the claims, in order, without repeats
     results/data/depth/depth.py > results/data/depth/statistics.json
 
 It reads the reports in this folder and those of the confirmed claims. A claim is left out where one of its runs is missing.
