@@ -1,51 +1,19 @@
 #!/usr/bin/env python3
-"""Writes a large report for measurements of time and memory. It repeats the experiments of a report.
+"""Writes a large report for measurements of time and memory.
 
-If the output is a run directory without results, it writes a result for each experiment that the run lists. Otherwise the
-copies have other seeds, so that each task and encoding has more of them, or other names of their encodings.
+It repeats the experiments of a report under other names of encodings. If the output is a run directory without results, it writes a
+result for each experiment that the run lists instead.
 
 Examples:
-    scripts/make_large_report.py results/data/reference/report.json large.json --copies 20 --repeat encodings
-    scripts/make_large_report.py results/data/reference/report.json many_seeds.json --copies 20 --repeat seeds
-    scripts/make_large_report.py results/data/reference/report.json varied.json --copies 20 --repeat encodings --vary
+    scripts/make_large_report.py results/data/reference/report.json large.json --copies 20
     scripts/make_large_report.py results/data/reference/report.json runs/1    # the lines of a run that was stopped
 """
 
 import argparse
 import itertools
 import json
-import random
 import zlib
 from pathlib import Path
-
-
-def vary_count(count: dict, change: int) -> None:
-    """Changes the number of right answers, and removes the numbers that follow from it."""
-    count["correct"] = min(max(count["correct"] + change, 0), count["total"])
-    for derived in ("accuracy", "low", "high"):
-        count.pop(derived, None)
-
-
-def vary(experiment: dict, rng: random.Random) -> dict:
-    """Returns the experiment with other counts on each split, so that no two copies have the same accuracies."""
-    varied = json.loads(json.dumps(experiment))
-    for split in varied["splits"]:
-        for kind in ("token", "sequence"):
-            total = split[kind]["total"]
-            vary_count(split[kind], rng.randint(-total // 50, total // 50))
-        split["by_length"], split["by_distance"] = [], []  # their counts would have to add up to those of the split
-        split.pop("by_position", None)
-    return varied
-
-
-def copies_of(experiments: list[dict], number: int, repeat: str) -> list[dict]:
-    """Returns the experiments with the seeds or the names of their copy. Copy 0 is the original."""
-    if repeat == "seeds":
-        seeds = max(experiment["seed"] for experiment in experiments) + 1
-        return [experiment | {"seed": experiment["seed"] + number * seeds} for experiment in experiments]
-    if number == 0:
-        return experiments
-    return [experiment | {"encoding": f"{experiment['encoding']}-{number}"} for experiment in experiments]
 
 
 def finish_run(run: Path, experiments: list[dict], listed: list[tuple[str, str, int]]) -> None:
@@ -69,12 +37,6 @@ def main() -> None:
         "output", type=Path, help="file to write, or a run directory with the tasks and encodings of the report"
     )
     parser.add_argument("--copies", type=int, default=20, help="number of copies, with the original (default: 20)")
-    parser.add_argument(
-        "--repeat", choices=["encodings", "seeds"], default="encodings", help="what differs between the copies"
-    )
-    parser.add_argument(
-        "--vary", action="store_true", help="change the counts of each copy, and omit those by length and distance"
-    )
     options = parser.parse_args()
 
     try:
@@ -84,9 +46,8 @@ def main() -> None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         parser.error(f"{options.report} is no report in JSON ({error!r})")
     if options.output.is_dir():
-        names = ["copies", "repeat", "vary"]
-        if any(getattr(options, name) != parser.get_default(name) for name in names):
-            parser.error("a run directory excludes --copies, --repeat and --vary")
+        if options.copies != parser.get_default("copies"):
+            parser.error("a run directory excludes --copies")
         results = options.output / "experiments.jsonl"
         if results.exists() and results.stat().st_size > 0:
             parser.error(f"{results} has results, which would be lost; expected a run without results")
@@ -105,17 +66,15 @@ def main() -> None:
     report |= {"experiments": [], "summary": [], "ranking": [], "timing": {}}  # summary and ranking are not read
     head, tail = json.dumps(report).split('"experiments": []')
 
-    rng = random.Random(1)
-    written = 0
     with options.output.open("w", encoding="utf-8") as file:
         file.write(head + '"experiments": [\n')
-        for copy in range(options.copies):
-            for experiment in copies_of(experiments, copy, options.repeat):
-                file.write(",\n" if written else "")
-                file.write(json.dumps(vary(experiment, rng) if options.vary else experiment))
-                written += 1
+        for copy, experiment in itertools.product(range(options.copies), experiments):
+            file.write(",\n" if copy or experiment is not experiments[0] else "")
+            file.write(json.dumps(experiment | {"encoding": f"{experiment['encoding']}{f'-{copy}' if copy else ''}"}))
         file.write("\n]" + tail)
-    print(f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB, {written} experiments")
+    print(
+        f"{options.output}: {options.output.stat().st_size / 1e6:.1f} MB, {options.copies * len(experiments)} experiments"
+    )
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ printf '%-50s %9s %9s %9s\n' "" size limit goal
 for folder in "${core[@]}" "${shell[@]}" "${other[@]}"; do row "  $folder" "$(lines "$folder")" - -; done
 row "core: tasks, encodings, model, training, checks" "$(lines "${core[@]}")" 41500 -
 row "shell: commands, console, presentation, document" "$(lines "${shell[@]}")" 16134 11500
-row "shell and the rest" "$(lines "${shell[@]}" "${other[@]}")" 36863 27000
+row "shell and the rest" "$(lines "${shell[@]}" "${other[@]}")" 36850 27000
 row "core, shell and the rest" "$(lines "${core[@]}" "${shell[@]}" "${other[@]}")" - 64000
 row "tests" "$(lines tests)" 32019 29000
 row "bytes of docs/" "$(git ls-files --cached --others --exclude-standard docs | xargs cat | wc -c)" 260000 260000
